@@ -1,0 +1,219 @@
+"""What a finished checkpoint learns about its own space: word counts, mean vectors, a weight for each layer.
+
+Means are for centring (subtracting what all uses share), counts for the bag of context; the layer weights are
+ELMo's, learnt without sense labels from *one sense per passage*: two uses of a word in one passage should be
+closer than its uses in other passages (Gale, Church & Yarowsky 1992).
+They are kept beside the weights, in `statistics.safetensors` and `config.json`.
+
+V vocabulary, W words with a mean of their own, L layers above layer 0, D numbers per vector.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch.nn import functional as F
+
+from ctxemb.checkpoint import CheckpointError, read_state, update_config, write_state
+from ctxemb.corpora import open_corpus
+from ctxemb.encoder import Encoder
+from ctxemb.models.bilm import READOUTS, Readout
+from ctxemb.text import NUM_SPECIAL
+from ctxemb.tokenized import TokenizedCorpus, cache_folder, tokenize
+
+STATISTICS = "statistics.safetensors"
+USES_PER_WORD = 200
+SENTENCES_FOR_MEAN = 1_000
+PASSAGES_PER_WORD, WORDS_FOR_WEIGHTS = 8, 200
+MIN_LETTERS_OF_COMMON_WORD = 4
+
+
+@dataclass(frozen=True)
+class CorpusUse:
+    """One occurrence of a word in a corpus: the ids of its sentence, and where it stands in them."""
+
+    ids: np.ndarray
+    position: int
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """What centring and the bag of context need to know of a checkpoint's space.
+
+    Attributes:
+        counts_V: (V,) how often each id occurs in the training text.
+        means: per read-out (L + 1, D), the mean over all words of running text.
+        word_ids_W: (W,) ids of words with a mean of their own.
+        word_means: per read-out (W, L + 1, D), the mean over a sample of each word's uses.
+    """
+
+    counts_V: np.ndarray
+    means: dict[Readout, np.ndarray]
+    word_ids_W: np.ndarray
+    word_means: dict[Readout, np.ndarray]
+
+    def word_mean(self, readout: Readout, word_id: int) -> np.ndarray | None:
+        """(L + 1, D), or None for a word that is not among the W."""
+        rows = np.flatnonzero(self.word_ids_W == word_id)
+        return self.word_means[readout][rows[0]] if len(rows) else None
+
+
+def uses_of(corpus: TokenizedCorpus, word_id: int, limit: int = USES_PER_WORD, seed: int = 0) -> list[CorpusUse]:
+    """A random sample of at most `limit` uses of a word, in the order of the text."""
+    sentences, positions = _places(corpus, word_id)
+    rows = np.arange(len(sentences))
+    if len(rows) > limit:
+        rows = np.sort(np.random.default_rng(seed).choice(rows, limit, replace=False))
+    return [CorpusUse(corpus[int(sentences[row])], int(positions[row])) for row in rows]
+
+
+def use_layers(encoder: Encoder, uses: Sequence[CorpusUse], readout: Readout) -> np.ndarray:
+    """Vectors of uses at every layer, (uses, L + 1, D)."""
+    layers = encoder.layers_of_ids([use.ids for use in uses], readout)
+    return np.stack([layers_LTD[:, use.position] for layers_LTD, use in zip(layers, uses, strict=True)])
+
+
+def sample_text(encoder: Encoder) -> TokenizedCorpus:
+    """A text that is on every machine, in the encoder's ids: where uses of any word can be looked for."""
+    return tokenize([open_corpus("wiki-sample")], encoder.tokenizer, encoder.config.text, cache_folder())
+
+
+def calibrate(
+    encoder: Encoder, corpus: TokenizedCorpus, words: Sequence[str], num_common_words: int = 200
+) -> Statistics:
+    """Measure the space on a corpus and write the result into the checkpoint.
+
+    Args:
+        words: words that get a mean of their own, besides the most frequent ones.
+        num_common_words: how many of the most frequent longer words get one too.
+
+    Raises:
+        CheckpointError: if the corpus was tokenised with another vocabulary.
+    """
+    num_words = encoder.config.model.vocabulary_size
+    counts_V = np.bincount(corpus.ids, minlength=num_words)
+    if len(counts_V) > num_words:
+        raise CheckpointError(f"the corpus has ids up to {len(counts_V) - 1}, the checkpoint only {num_words} words")
+    named = [encoder.tokenizer.word_id(word) for word in words]
+    common = [i for i in range(NUM_SPECIAL, num_words) if _is_common_word(encoder.tokenizer.word(i))]
+    wanted = dict.fromkeys([i for i in named if i >= NUM_SPECIAL] + common[:num_common_words])
+    uses = {word_id: found for word_id in wanted if (found := uses_of(corpus, word_id))}
+    rng = np.random.default_rng(0)
+    sample = np.sort(rng.choice(len(corpus), min(SENTENCES_FOR_MEAN, len(corpus)), replace=False))
+    sentences = [corpus[int(i)] for i in sample]
+    statistics = Statistics(
+        counts_V=counts_V,
+        means={r: np.concatenate(encoder.layers_of_ids(sentences, r), axis=1).mean(axis=1) for r in READOUTS},
+        word_ids_W=np.array(list(uses), dtype=np.int64),
+        word_means={
+            r: np.stack([use_layers(encoder, found, r).mean(axis=0) for found in uses.values()]) for r in READOUTS
+        },
+    )
+    _save(encoder.checkpoint.path / STATISTICS, statistics)
+    pairs = passage_pairs(corpus, counts_V)
+    if pairs:
+        weights = {readout: learn_layer_weights(encoder, pairs, readout) for readout in READOUTS}
+        update_config(encoder.checkpoint.path, layer_weights=weights)
+    return statistics
+
+
+def load_statistics(encoder: Encoder) -> Statistics | None:
+    """The statistics kept with a checkpoint, or None if it was never calibrated.
+
+    Raises:
+        CheckpointError: if the file is damaged or belongs to another checkpoint.
+    """
+    path = encoder.checkpoint.path / STATISTICS
+    if not path.exists():
+        return None
+    model = encoder.config.model
+    tensors, _ = read_state(path)
+    arrays = {
+        name: tensor.float().numpy() if tensor.is_floating_point() else tensor.numpy()
+        for name, tensor in tensors.items()
+    }
+    num_kept = len(arrays.get("word_ids", []))
+    shape = (encoder.num_layers + 1, model.width)
+    expected = {"counts": (model.vocabulary_size,), "word_ids": (num_kept,)}
+    expected |= {f"mean.{readout}": shape for readout in READOUTS}
+    expected |= {f"word_mean.{readout}": (num_kept, *shape) for readout in READOUTS}
+    found = {name: array.shape for name, array in arrays.items()}
+    if found != expected:
+        raise CheckpointError(f"{path} does not fit this checkpoint; calibrate it again or delete the file")
+    return Statistics(
+        counts_V=arrays["counts"],
+        means={readout: arrays[f"mean.{readout}"] for readout in READOUTS},
+        word_ids_W=arrays["word_ids"],
+        word_means={readout: arrays[f"word_mean.{readout}"] for readout in READOUTS},
+    )
+
+
+def passage_pairs(
+    corpus: TokenizedCorpus, counts_V: np.ndarray, seed: int = 0
+) -> list[list[tuple[CorpusUse, CorpusUse]]]:
+    """For each of some words of middling frequency: pairs of uses in two sentences of one passage, several passages."""
+    rng = np.random.default_rng(seed)
+    candidates = np.flatnonzero((counts_V >= 50) & (counts_V <= corpus.report.num_tokens // 2_000))
+    candidates = candidates[candidates >= NUM_SPECIAL]
+    found: list[list[tuple[CorpusUse, CorpusUse]]] = []
+    for word_id in rng.permutation(candidates):
+        pairs = _pairs_of(corpus, int(word_id), rng)
+        if len(pairs) == PASSAGES_PER_WORD:
+            found.append(pairs)
+        if len(found) == WORDS_FOR_WEIGHTS:
+            break
+    return found
+
+
+def learn_layer_weights(
+    encoder: Encoder, words: list[list[tuple[CorpusUse, CorpusUse]]], readout: Readout
+) -> tuple[float, ...]:
+    """Softmax-normalised layer weights that tell a word's passages apart best (InfoNCE in nats, full batch)."""
+    flat = [use for pairs in words for pair in pairs for use in pair]
+    layers = torch.from_numpy(use_layers(encoder, flat, readout))
+    layers = layers.unflatten(0, (len(words), PASSAGES_PER_WORD, 2))  # (words, passages, 2, L + 1, D)
+    logits = torch.zeros(encoder.num_layers + 1, requires_grad=True)
+    log_temperature = torch.tensor(-2.0, requires_grad=True)
+    optimizer = torch.optim.Adam([logits, log_temperature], lr=0.05)
+    targets = torch.arange(PASSAGES_PER_WORD).repeat(len(words))
+    for _ in range(150):
+        mixed = torch.tensordot(layers, torch.softmax(logits, 0), dims=([3], [0]))
+        first, second = F.normalize(mixed, dim=-1).unbind(2)
+        scores = first @ second.transpose(1, 2) / log_temperature.exp()
+        loss = F.cross_entropy(scores.flatten(0, 1), targets)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    return tuple(round(weight, 4) for weight in torch.softmax(logits.detach(), 0).tolist())
+
+
+def _pairs_of(corpus: TokenizedCorpus, word_id: int, rng: np.random.Generator) -> list[tuple[CorpusUse, CorpusUse]]:
+    """One pair of uses, in two sentences, from each of up to `PASSAGES_PER_WORD` random passages."""
+    sentences, positions = _places(corpus, word_id)
+    _, first_in_sentence = np.unique(sentences, return_index=True)
+    sentences, positions = sentences[first_in_sentence], positions[first_in_sentence]
+    _, starts, counts = np.unique(corpus.passages[sentences], return_index=True, return_counts=True)
+    starts = rng.permutation(starts[counts >= 2])[:PASSAGES_PER_WORD]
+    uses = [[CorpusUse(corpus[int(sentences[i])], int(positions[i])) for i in (start, start + 1)] for start in starts]
+    return [(first, second) for first, second in uses]
+
+
+def _places(corpus: TokenizedCorpus, word_id: int) -> tuple[np.ndarray, np.ndarray]:
+    """Sentence and position in it of every use of a word, in the order of the text."""
+    places = np.flatnonzero(np.asarray(corpus.ids) == word_id)
+    sentences = np.searchsorted(corpus.offsets, places, side="right") - 1
+    return sentences, places - corpus.offsets[sentences]
+
+
+def _is_common_word(word: str) -> bool:
+    return word.isalpha() and len(word) >= MIN_LETTERS_OF_COMMON_WORD
+
+
+def _save(path: Path, statistics: Statistics) -> None:
+    tensors = {"counts": torch.from_numpy(statistics.counts_V), "word_ids": torch.from_numpy(statistics.word_ids_W)}
+    for readout in READOUTS:
+        tensors[f"mean.{readout}"] = torch.from_numpy(statistics.means[readout]).half()
+        tensors[f"word_mean.{readout}"] = torch.from_numpy(statistics.word_means[readout]).half()
+    write_state(path, tensors, {})

@@ -1,0 +1,231 @@
+"""Save and load one folder: config.json, tokenizer.json, model.safetensors, metrics.json.
+
+Files from outside are hostile: weights are safetensors (no code runs on load), and every declared size is
+checked against the config before a tensor is allocated. Each file is replaced in one move, so that a process
+killed at any moment leaves a loadable folder.
+"""
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save as to_safetensors
+from torch import Tensor, nn
+
+from ctxemb.models.bilm import BiLM, BiLMConfig, Readout
+from ctxemb.models.reading import Reading
+from ctxemb.text import TextConfig, WordTokenizer
+
+CONFIG, TOKENIZER, WEIGHTS, METRICS = "config.json", "tokenizer.json", "model.safetensors", "metrics.json"
+MAX_TEXT_FILE_BYTES = 64 * 2**20
+MAX_PARAMETERS = 2_000_000_000
+
+WeightType = Literal["float32", "float16"]
+_DTYPES = {"float32": torch.float32, "float16": torch.float16}
+
+
+class CheckpointError(ValueError):
+    """A checkpoint folder that cannot be used; the text says which file, what is wrong and what to do."""
+
+
+class CheckpointConfig(BaseModel):
+    """What config.json holds."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    format_version: Literal[1] = 1
+    family: Literal["bilm"] = Field("bilm", description="Kind of encoder")
+    model: BiLMConfig
+    text: TextConfig
+    reading: Reading = Field(Reading(), description="What `Encoding.vectors` holds, unless asked otherwise")
+    layer_weights: dict[Readout, tuple[float, ...]] = Field({}, description="Learnt weights for layer = weighted")
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A loaded checkpoint; the module is in evaluation mode, in float32, on the CPU."""
+
+    path: Path
+    config: CheckpointConfig
+    tokenizer: WordTokenizer
+    model: BiLM
+    metrics: dict[str, Any]
+
+
+def save_checkpoint(
+    folder: Path,
+    model: BiLM,
+    tokenizer: WordTokenizer,
+    text: TextConfig,
+    reading: Reading | None = None,
+    metrics: Mapping[str, Any] | None = None,
+    weight_type: WeightType = "float32",
+) -> None:
+    """Write a checkpoint folder; an existing one is updated file by file, each in one move.
+
+    Raises:
+        ValueError: if a weight is not finite; nothing is written then.
+    """
+    weights = {name: p.detach().to("cpu", _DTYPES[weight_type]).contiguous() for name, p in model.named_parameters()}
+    broken = [name for name, tensor in weights.items() if not torch.isfinite(tensor).all()]
+    if broken:
+        raise ValueError(f"weights {', '.join(broken)} are not finite as {weight_type}; the checkpoint is not written")
+    config = CheckpointConfig(model=model.config, text=text, reading=reading or Reading())
+    files = {
+        CONFIG: config.model_dump_json(indent=2).encode(),
+        TOKENIZER: tokenizer.to_json().encode(),
+        WEIGHTS: to_safetensors(weights),
+        METRICS: json.dumps(dict(metrics or {}), indent=2).encode(),
+    }
+    is_update = folder.exists()
+    home = folder if is_update else folder.parent
+    home.mkdir(parents=True, exist_ok=True)
+    draft = Path(tempfile.mkdtemp(dir=home, prefix=f".{folder.name}-"))
+    try:
+        # all are written before the first is moved: a full disk leaves files that fit together
+        for name, content in files.items():
+            (draft / name).write_bytes(content)
+        if is_update:
+            for name in files:
+                (draft / name).replace(folder / name)
+        else:
+            draft.chmod(0o755)
+            draft.rename(folder)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def load_checkpoint(folder: str | Path) -> Checkpoint:
+    """Read a checkpoint folder.
+
+    Raises:
+        CheckpointError: if a file is missing, unreadable, truncated, or does not fit the others.
+    """
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise CheckpointError(f"there is no checkpoint folder {folder}; give the folder that holds {CONFIG}")
+    missing = [name for name in (CONFIG, TOKENIZER, WEIGHTS) if not (folder / name).is_file()]
+    if missing:
+        hint = f"; this is a training run, its checkpoint is {folder / 'best'}" if (folder / "best").is_dir() else ""
+        raise CheckpointError(f"{folder} has no {' and no '.join(missing)}{hint or '; copy the whole folder again'}")
+    config = read_config(folder)
+    for name in (TOKENIZER, METRICS):
+        _check_size(folder / name)
+    try:
+        tokenizer = WordTokenizer.from_file(folder / TOKENIZER)
+    except ValueError as error:
+        raise CheckpointError(str(error)) from error
+    if len(tokenizer) != config.model.vocabulary_size:
+        raise CheckpointError(
+            f"{folder / TOKENIZER} has {len(tokenizer)} words, but {CONFIG} says {config.model.vocabulary_size}; "
+            "the two files belong to different checkpoints"
+        )
+    model = load_weights(folder / WEIGHTS, config.model)
+    metrics_file = folder / METRICS
+    try:
+        metrics = json.loads(metrics_file.read_text(encoding="utf-8")) if metrics_file.exists() else {}
+    except ValueError as error:
+        raise CheckpointError(f"{metrics_file} is not JSON ({error}); delete it or copy it again") from error
+    return Checkpoint(folder, config, tokenizer, model.eval(), metrics)
+
+
+def read_config(folder: Path) -> CheckpointConfig:
+    """The checked contents of config.json, without reading any weights."""
+    path = folder / CONFIG
+    _check_size(path)
+    try:
+        config = CheckpointConfig.model_validate_json(path.read_bytes())
+    except ValidationError as error:
+        problems = "; ".join(f"{'.'.join(map(str, e['loc'])) or 'file'}: {e['msg']}" for e in error.errors())
+        raise CheckpointError(f"{path} is not a config this version can read: {problems}") from error
+    with torch.device("meta"):
+        num_parameters = sum(p.numel() for p in BiLM(config.model).parameters())
+    if num_parameters > MAX_PARAMETERS:
+        raise CheckpointError(f"{path} declares {num_parameters:,} parameters; the limit is {MAX_PARAMETERS:,}")
+    return config
+
+
+def update_config(folder: Path, **changes: Any) -> None:
+    """Replace fields of a checkpoint's config.json, in one move.
+
+    Raises:
+        CheckpointError: if the config is unreadable.
+        ValidationError: if the changed config would be invalid.
+    """
+    config = CheckpointConfig.model_validate(read_config(folder).model_dump() | changes)
+    replace_file(folder / CONFIG, config.model_dump_json(indent=2).encode())
+
+
+def load_weights(path: Path, config: BiLMConfig) -> BiLM:
+    """Build the module and fill it, after every declared shape was compared with the config's.
+
+    Raises:
+        CheckpointError: naming the first tensor that is missing, unexpected or of another shape.
+    """
+    with torch.device("meta"):
+        expected = {name: tuple(p.shape) for name, p in BiLM(config).named_parameters()}
+    try:
+        with safe_open(path, framework="pt") as file:
+            found = {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118
+            for name in expected | found:
+                if expected.get(name) != found.get(name):
+                    raise CheckpointError(
+                        f"{path}: tensor {name} is {found.get(name, 'missing')}, "
+                        f"but {CONFIG} asks for {expected.get(name, 'no such tensor')}"
+                    )
+            model = BiLM(config)
+            _fill(model, {name: file.get_tensor(name) for name in expected})
+    except (SafetensorError, OSError) as error:
+        raise CheckpointError(f"{path} cannot be read ({error}); it may be cut short: copy it again") from error
+    return model
+
+
+def _fill(model: nn.Module, tensors: Mapping[str, Tensor]) -> None:
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            parameter.copy_(tensors[name])
+
+
+def write_state(path: Path, tensors: Mapping[str, Tensor], meta: Mapping[str, Any]) -> None:
+    """Write tensors and a JSON record into one file, in one move."""
+    content = to_safetensors({name: t.contiguous() for name, t in tensors.items()}, {"state": json.dumps(dict(meta))})
+    replace_file(path, content)
+
+
+def read_state(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """The inverse of `write_state`.
+
+    Raises:
+        CheckpointError: if the file cannot be read.
+    """
+    try:
+        with safe_open(path, framework="pt") as file:
+            return {name: file.get_tensor(name) for name in file.keys()}, json.loads(file.metadata()["state"])  # noqa: SIM118
+    except (SafetensorError, OSError, KeyError, TypeError, ValueError) as error:
+        raise CheckpointError(f"{path} cannot be read ({error}); start the run anew in another folder") from error
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Write a file next to its place and move it there: readers see the old or the new one, never half."""
+    number, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
+    os.close(number)
+    draft = Path(name)
+    try:
+        draft.write_bytes(content)
+        draft.chmod(0o644)
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _check_size(path: Path) -> None:
+    if path.exists() and path.stat().st_size > MAX_TEXT_FILE_BYTES:
+        raise CheckpointError(f"{path} has {path.stat().st_size:,} bytes; at most {MAX_TEXT_FILE_BYTES:,} are read")

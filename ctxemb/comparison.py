@@ -1,0 +1,248 @@
+"""Several uses of one word, held against each other: what the Compare page and `ctxemb compare` show.
+
+N uses, L layers above layer 0, T tokens, D numbers per vector.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+
+from ctxemb.analysis.context_bag import ContextBag
+from ctxemb.analysis.senses import SensePairs, labelled_pairs, sense_pairs
+from ctxemb.analysis.similarity import RandomPairs, cosine_matrix, random_pair_cosine
+from ctxemb.calibration import Statistics, sample_text, use_layers, uses_of
+from ctxemb.encoder import Encoder, Encoding
+from ctxemb.examples import load_examples
+from ctxemb.models.bilm import Readout
+from ctxemb.tokenized import TokenizedCorpus
+
+Centring = Literal["off", "all words", "per word"]
+CENTRINGS: tuple[Centring, ...] = get_args(Centring)
+NUM_BASELINE_SENTENCES = 200
+
+
+class TargetError(ValueError):
+    """A target word that cannot be compared; the text says why."""
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """What the user gives: a sentence, a sense label if known, and which occurrence of the word is meant (1 = first)."""
+
+    text: str
+    sense: str | None = None
+    occurrence: int = 1
+
+
+@dataclass(frozen=True)
+class Use:
+    """A target word found in an encoded sentence."""
+
+    sentence: Sentence
+    encoding: Encoding
+    position: int
+    num_occurrences: int
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Uses of one word under one reading.
+
+    Attributes:
+        uses: the N uses that could be compared.
+        cosines_NN: cosine of each pair of uses, after centring; NaN where a vector is zero.
+        pairs: same-sense and cross-sense summary of those cosines.
+        mean_cosine: mean over all pairs, labelled or not; NaN for a single use.
+        layer_pairs: the same summary for every layer, 0 first.
+        layer_means: mean cosine over all pairs for every layer, 0 first.
+        bag_cosines_NN, bag_pairs: the bag-of-context baseline; None if the checkpoint has no word counts.
+    """
+
+    word: str
+    uses: list[Use]
+    cosines_NN: np.ndarray
+    pairs: SensePairs
+    mean_cosine: float
+    layer_pairs: list[SensePairs]
+    layer_means: list[float]
+    bag_cosines_NN: np.ndarray | None
+    bag_pairs: SensePairs | None
+
+
+def find_use(sentence: Sentence, encoding: Encoding, word: str) -> Use:
+    """Locate the target in its sentence.
+
+    Raises:
+        TargetError: if the word is absent, has fewer occurrences than asked for, or is out of vocabulary.
+    """
+    positions = encoding.positions(word)
+    shown = encoding.text if len(encoding.text) <= 80 else encoding.text[:77] + "..."
+    if not encoding.tokens:
+        raise TargetError("a sentence without any word cannot be compared; type some text or delete the row")
+    if not positions:
+        raise TargetError(f"“{word}” does not occur in “{shown}”; use the word in exactly this form")
+    if not 1 <= sentence.occurrence <= len(positions):
+        raise TargetError(
+            f"“{word}” occurs {len(positions)} times in “{shown}”, not {sentence.occurrence}; choose one of them"
+        )
+    position = positions[sentence.occurrence - 1]
+    if encoding.oov[position]:
+        raise TargetError(
+            f"“{word}” is not in this checkpoint's vocabulary, so its vector would mean nothing; choose another word"
+        )
+    return Use(sentence, encoding, position, len(positions))
+
+
+def find_uses(encoder: Encoder, sentences: Sequence[Sentence], word: str) -> tuple[list[Use], list[TargetError]]:
+    """Encode the sentences and locate the target in each; sentences where it cannot be found are reported."""
+    if not word.strip():
+        raise TargetError("no target word is given; type the word to compare")
+    uses, problems = [], []
+    for sentence, encoding in zip(sentences, encoder.encode([s.text for s in sentences]), strict=True):
+        try:
+            uses.append(find_use(sentence, encoding, word.strip()))
+        except TargetError as problem:
+            problems.append(problem)
+    return uses, problems
+
+
+def compare(
+    encoder: Encoder, uses: Sequence[Use], word: str, mean_LD: np.ndarray | None, bag: ContextBag | None
+) -> Comparison:
+    """Hold uses of a word against each other.
+
+    Args:
+        uses: from `find_uses` with the same encoder (its read-out has decided their layers).
+        mean_LD: (L + 1, D) to subtract, from `centring_mean`; None for no centring.
+        bag: the baseline, from `context_bag`.
+    """
+    senses = [use.sentence.sense for use in uses]
+    layers_LND = np.stack([use.encoding.layers[:, use.position] for use in uses], axis=1)
+    if mean_LD is not None:
+        layers_LND = layers_LND - mean_LD[:, None]
+    cosines_NN = cosine_matrix(encoder.reading.combine(layers_LND))
+    by_layer = [cosine_matrix(layer_ND) for layer_ND in layers_LND]
+    bag_NN = None
+    if bag:
+        bag_NN = cosine_matrix(np.stack([bag.vector(use.encoding.ids, use.position) for use in uses]))
+    return Comparison(
+        word=word,
+        uses=list(uses),
+        cosines_NN=cosines_NN,
+        pairs=sense_pairs(*labelled_pairs(cosines_NN, senses)),
+        mean_cosine=_mean_of_pairs(cosines_NN),
+        layer_pairs=[sense_pairs(*labelled_pairs(cosines, senses)) for cosines in by_layer],
+        layer_means=[_mean_of_pairs(cosines) for cosines in by_layer],
+        bag_cosines_NN=bag_NN,
+        bag_pairs=None if bag_NN is None else sense_pairs(*labelled_pairs(bag_NN, senses)),
+    )
+
+
+def context_bag(encoder: Encoder, statistics: Statistics | None) -> ContextBag | None:
+    """The bag of context over the checkpoint's own layer 0; None without word counts."""
+    if statistics is None:
+        return None
+    vectors_VE = encoder.model.forward_lm.embedding.weight.detach().cpu().numpy()
+    return ContextBag.build(vectors_VE, statistics.counts_V)
+
+
+def centring_mean(
+    centring: Centring,
+    encoder: Encoder,
+    statistics: Statistics | None,
+    word: str,
+    sample: Callable[[Encoder], TokenizedCorpus] = sample_text,
+) -> np.ndarray | None:
+    """What centring subtracts, (L + 1, D), for the encoder's read-out; None for `off`.
+
+    Args:
+        sample: gives a text to look for uses of words whose mean is not kept with the checkpoint.
+
+    Raises:
+        TargetError: if the checkpoint has no statistics, or the sample no use of the word.
+    """
+    readout: Readout = encoder.reading.readout
+    if centring == "off":
+        return None
+    if centring == "all words":
+        return _mean_of_all_words(statistics, readout)
+    word_id = encoder.tokenizer.word_id(word)
+    kept = statistics.word_mean(readout, word_id) if statistics else None
+    if kept is not None:
+        return kept
+    uses = uses_of(sample(encoder), word_id)
+    if len(uses) < 2:
+        raise TargetError(
+            f"the sample text has {len(uses)} uses of “{word}”, too few for its mean; centre on all words instead"
+        )
+    return use_layers(encoder, uses, readout).mean(axis=0)
+
+
+def random_baseline(encoder: Encoder, centring: Centring, statistics: Statistics | None) -> RandomPairs:
+    """Cosine of random words of the example sentences, under the encoder's reading.
+
+    Centred per word, only words with a kept mean can take part: the example words themselves.
+
+    Raises:
+        TargetError: if the centring needs statistics that the checkpoint has not.
+    """
+    examples = load_examples(encoder.config.text.language)
+    if centring == "per word":
+        vectors, groups = [], []
+        for word, rows in examples.groupby("word"):
+            kept = (
+                statistics.word_mean(encoder.reading.readout, encoder.tokenizer.word_id(str(word)))
+                if statistics
+                else None
+            )
+            if kept is None:
+                continue
+            uses, _ = find_uses(encoder, [Sentence(text) for text in rows.sentence], str(word))
+            vectors += [encoder.reading.combine(use.encoding.layers[:, use.position] - kept) for use in uses]
+            groups += [word] * len(uses)
+        if len(set(groups)) < 2:
+            raise TargetError("this checkpoint keeps no means of single words; use another centring")
+        return random_pair_cosine(np.stack(vectors), np.array(groups))
+    sample = examples.sentence.sample(min(NUM_BASELINE_SENTENCES, len(examples)), random_state=0).tolist()
+    encodings = encoder.encode(sample)
+    known = [(e, t) for e in encodings for t in range(len(e.tokens)) if not e.oov[t]]
+    vectors_ND = np.stack([e.vectors[t] for e, t in known])
+    if centring == "all words":
+        vectors_ND = vectors_ND - encoder.reading.combine(_mean_of_all_words(statistics, encoder.reading.readout))
+    return random_pair_cosine(vectors_ND, np.array([e.tokens[t].casefold() for e, t in known]))
+
+
+def influence(encoder: Encoder, use: Use, mean_LD: np.ndarray | None) -> np.ndarray:
+    """How far the target's vector moves when each other word is left out: *Why?*
+
+    Returns:
+        (T,) values of 1 - cosine, 0 to 2; NaN at the target itself, and everywhere if the vector is zero.
+    """
+    ids = use.encoding.ids
+    others = [t for t in range(len(ids)) if t != use.position]
+    shortened = [np.delete(ids, t) for t in others]
+    layers = encoder.layers_of_ids(shortened, encoder.reading.readout)
+    positions = [use.position - (t < use.position) for t in others]
+    variants = [use.encoding.layers[:, use.position]] + [
+        layers_LTD[:, position] for layers_LTD, position in zip(layers, positions, strict=True)
+    ]
+    layers_LND = np.stack(variants, axis=1)
+    if mean_LD is not None:
+        layers_LND = layers_LND - mean_LD[:, None]
+    moved_T = np.full(len(ids), np.nan)
+    moved_T[others] = 1 - cosine_matrix(encoder.reading.combine(layers_LND))[0, 1:]
+    return moved_T
+
+
+def _mean_of_all_words(statistics: Statistics | None, readout: Readout) -> np.ndarray:
+    if statistics is None:
+        raise TargetError("this checkpoint was never calibrated, so it has no mean of all words; use centring off")
+    return statistics.means[readout]
+
+
+def _mean_of_pairs(cosines_NN: np.ndarray) -> float:
+    values = cosines_NN[np.triu_indices(len(cosines_NN), k=1)]
+    values = values[~np.isnan(values)]
+    return float(values.mean()) if len(values) else np.nan

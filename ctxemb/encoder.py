@@ -1,0 +1,166 @@
+"""Sentences in, vectors out: `Encoder.load(path).encode(sentences)`.
+
+Boundary tokens, padding and batches stay inside; a sentence's vectors depend on nothing but the sentence.
+
+T tokens, L layers above layer 0, D numbers per vector.
+"""
+
+import dataclasses
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import torch
+
+from ctxemb.batching import make_batch, plan_batches
+from ctxemb.checkpoint import Checkpoint, CheckpointConfig, load_checkpoint
+from ctxemb.distributed import choose_device
+from ctxemb.models.bilm import BiLM, Readout
+from ctxemb.models.reading import Reading
+from ctxemb.text import UNK, Tokens, WordTokenizer
+
+SENTENCES_PER_CHUNK = 2_000  # `encode_stream` holds the vectors of this many
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """One encoded sentence.
+
+    Attributes:
+        text: the sentence; for ready tokens, the tokens joined by spaces.
+        tokens: T strings as they stand in the text.
+        spans: T pairs (start, end), character offsets into `text`.
+        ids: (T,) int64 vocabulary ids.
+        layers: (L + 1, T, D) float32; layer 0 is the embedding.
+        vectors: (T, D) float32, the encoder's reading of those layers.
+    """
+
+    text: str
+    tokens: list[str]
+    spans: list[tuple[int, int]]
+    ids: np.ndarray
+    layers: np.ndarray
+    vectors: np.ndarray
+
+    @property
+    def oov(self) -> np.ndarray:
+        """(T,) bool, True where the word is not in the vocabulary."""
+        return self.ids == UNK
+
+    def positions(self, word: str) -> list[int]:
+        """Where a word occurs, compared without regard to case."""
+        return [i for i, token in enumerate(self.tokens) if token.casefold() == word.casefold()]
+
+
+@dataclass(frozen=True)
+class Encoder:
+    """A checkpoint ready to read sentences. Use `load`, not the constructor."""
+
+    checkpoint: Checkpoint
+    reading: Reading
+    device: torch.device
+
+    @classmethod
+    def load(cls, path: str | Path, device: str = "auto") -> "Encoder":
+        """Open a checkpoint folder.
+
+        Raises:
+            CheckpointError: if a file of it is missing, damaged or of another size than declared.
+            ValueError: if there is no such device.
+        """
+        checkpoint = load_checkpoint(path)
+        chosen = choose_device(device)
+        checkpoint.model.to(chosen)
+        return cls(checkpoint, checkpoint.config.reading, chosen)
+
+    @property
+    def config(self) -> CheckpointConfig:
+        """Family, sizes, text settings and default reading."""
+        return self.checkpoint.config
+
+    @property
+    def model(self) -> BiLM:
+        """The module, in evaluation mode."""
+        return self.checkpoint.model
+
+    @property
+    def tokenizer(self) -> WordTokenizer:
+        """Words and ids."""
+        return self.checkpoint.tokenizer
+
+    @property
+    def num_layers(self) -> int:
+        """L; there are L + 1 layers with the embedding."""
+        return self.config.model.num_layers
+
+    def with_reading(self, reading: Reading) -> "Encoder":
+        """The same weights, read another way."""
+        return dataclasses.replace(self, reading=reading)
+
+    def reading_for(self, readout: Readout, layer: int | Literal["last", "mean", "weighted"]) -> Reading:
+        """A reading of this checkpoint; `weighted` takes the weights that were learnt for the read-out.
+
+        Raises:
+            ValueError: if `weighted` is asked of a checkpoint that has learnt no weights.
+        """
+        weights = self.config.layer_weights.get(readout) if layer == "weighted" else None
+        return Reading(readout=readout, layer=layer, layer_weights=weights)
+
+    def encode(self, sentences: Sequence[str] | Sequence[Sequence[str]], batch_tokens: int = 4_096) -> list[Encoding]:
+        """Vectors of every word of every sentence, in the order given.
+
+        Args:
+            sentences: strings, or lists of ready tokens, which are looked up as they are. A sentence
+                without a token gives an encoding with T = 0.
+            batch_tokens: cells computed at once; decides memory and speed, never the result.
+
+        Raises:
+            TypeError: if a single string is given instead of a list.
+        """
+        if isinstance(sentences, str):
+            raise TypeError('encode takes a list of sentences: encode(["..."])')
+        tokens = self._tokenize(sentences)
+        texts = [s if isinstance(s, str) else " ".join(s) for s in sentences]
+        layers = self.layers_of_ids([t.ids for t in tokens], self.reading.readout, batch_tokens)
+        return [
+            Encoding(
+                text,
+                t.words,
+                t.spans,
+                np.array(t.ids, dtype=np.int64),
+                layers_LTD,
+                self.reading.combine(layers_LTD),
+            )
+            for text, t, layers_LTD in zip(texts, tokens, layers, strict=True)
+        ]
+
+    def encode_stream(self, sentences: Iterable[str], batch_tokens: int = 4_096) -> Iterator[Encoding]:
+        """`encode` for any number of sentences in bounded memory."""
+        remaining = iter(sentences)
+        while chunk := list(islice(remaining, SENTENCES_PER_CHUNK)):
+            yield from self.encode(chunk, batch_tokens)
+
+    @torch.inference_mode()
+    def layers_of_ids(
+        self, sentences: Sequence[Sequence[int] | np.ndarray], readout: Readout, batch_tokens: int = 4_096
+    ) -> list[np.ndarray]:
+        """Vectors at every layer for sentences that are ids already: (L + 1, T, D) float32 each, in the order given."""
+        layers = [np.zeros((self.num_layers + 1, 0, self.config.model.width), np.float32) for _ in sentences]
+        filled = np.array([index for index, ids in enumerate(sentences) if len(ids)], dtype=np.int64)
+        lengths = np.array([len(sentences[index]) for index in filled], dtype=np.int64)
+        for rows in plan_batches(lengths, batch_tokens):
+            members = filled[rows]
+            batch = make_batch([sentences[index] for index in members]).to(self.device)
+            layers_LBTD = self.model.layers(batch, readout).float().cpu().numpy()
+            for row, index in enumerate(members):
+                # a copy, so that one kept sentence does not keep its whole batch alive
+                layers[index] = layers_LBTD[:, row, : len(sentences[index])].copy()
+        return layers
+
+    def _tokenize(self, sentences: Sequence[str] | Sequence[Sequence[str]]) -> list[Tokens]:
+        strings = [s for s in sentences if isinstance(s, str)]
+        encoded = iter(self.tokenizer.encode_batch(strings))
+        return [next(encoded) if isinstance(s, str) else self.tokenizer.encode_words(s) for s in sentences]

@@ -1,0 +1,1 @@
+"""The encoders, one file a family; each Config stands directly above its Module."""

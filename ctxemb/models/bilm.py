@@ -1,0 +1,190 @@
+"""The BiLM: two independent language models, one reading forwards, one backwards, joined only when read.
+
+Forward reads `<bos> w1 .. wn` and predicts `w1 .. wn <eos>`; backward reads `<eos> wn .. w1` and predicts
+`wn .. w1 <bos>`. A bidirectional LSTM would see the word it has to predict; these two cannot.
+Each direction runs from left to right over its own (right-padded) input, so a state never depends on padding.
+
+Source: Peters et al. 2018 (ELMo), arXiv:1802.05365. Left out here: its character input and its residual connection.
+
+B sentences, T tokens, V vocabulary, E embedding size, H units per direction, D = 2H, L layers, N predictions.
+"""
+
+from typing import Literal, Self
+
+import torch
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from torch import Tensor, nn
+
+from ctxemb.batching import Batch
+from ctxemb.models.softmax import AdaptiveSoftmax
+from ctxemb.text import BOS, EOS, NUM_SPECIAL
+
+Direction = Literal["forward", "backward"]
+DIRECTIONS: tuple[Direction, Direction] = ("forward", "backward")
+Readout = Literal["here", "context"]
+READOUTS: tuple[Readout, Readout] = ("here", "context")
+
+
+class BiLMConfig(BaseModel):
+    """Sizes and choices of a BiLM."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    vocabulary_size: int = Field(
+        NUM_SPECIAL + 1, ge=NUM_SPECIAL + 1, le=2_000_000, description="V, words and special ids"
+    )
+    embedding_size: int = Field(128, ge=1, le=4_096, description="E, numbers per word at layer 0")
+    hidden_size: int = Field(256, ge=1, le=4_096, description="H, LSTM units per direction and layer")
+    num_layers: int = Field(2, ge=1, le=8, description="LSTM layers in each direction")
+    dropout: float = Field(0.1, ge=0, lt=1, description="Share of units switched off while training")
+    shared_embeddings: bool = Field(True, description="Both directions use one embedding and one output layer")
+    softmax: Literal["full", "adaptive"] = Field("adaptive", description="Output layer; both give exact likelihoods")
+    cutoffs: tuple[int, ...] = Field(
+        (2_000, 8_000), description="Ids at which the adaptive softmax starts a new cluster"
+    )
+    tied_weights: bool = Field(True, description="The output layer uses the input embedding's weights")
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.embedding_size > self.hidden_size:
+            raise ValueError(
+                f"embedding_size {self.embedding_size} is larger than hidden_size {self.hidden_size}: "
+                "layer 0 has to fit into the width of the other layers"
+            )
+        if list(self.cutoffs) != sorted(set(self.cutoffs)) or any(cutoff < 1 for cutoff in self.cutoffs):
+            raise ValueError(f"cutoffs {self.cutoffs} are not positive and ascending")
+        return self
+
+    @property
+    def width(self) -> int:
+        """D, numbers per vector."""
+        return 2 * self.hidden_size
+
+
+class DirectionalLM(nn.Module):
+    """A stack of LSTM layers that reads from left to right, whatever it is given, and an output layer."""
+
+    def __init__(self, config: BiLMConfig, embedding: nn.Embedding, softmax: AdaptiveSoftmax) -> None:
+        super().__init__()
+        self.embedding, self.softmax = embedding, softmax
+        self.dropout = nn.Dropout(config.dropout)
+        sizes = [config.embedding_size] + [config.hidden_size] * config.num_layers
+        # one nn.LSTM per layer, because a stacked one does not give its inner layers
+        self.layers = nn.ModuleList(
+            nn.LSTM(size_in, size_out, batch_first=True) for size_in, size_out in zip(sizes, sizes[1:], strict=False)
+        )
+
+    def forward(self, inputs_BT: Tensor) -> list[Tensor]:
+        """States after each input token, one (B, T, H) per layer, the lowest first."""
+        states = self.dropout(self.embedding(inputs_BT))
+        layers = []
+        for lstm in self.layers:
+            states, _ = lstm(states)
+            layers.append(states)
+            states = self.dropout(states)
+        return layers
+
+    def nll(self, inputs_BT: Tensor, targets_BT: Tensor, mask_BT: Tensor) -> Tensor:
+        """Negative log-likelihood of each unmasked target, (N,), in nats."""
+        states_BTH = self.dropout(self.forward(inputs_BT)[-1])
+        return self.softmax(states_BTH[mask_BT], targets_BT[mask_BT])
+
+
+class BiLM(nn.Module):
+    """Two `DirectionalLM`s; see the module's text for what each of them reads and predicts."""
+
+    def __init__(self, config: BiLMConfig) -> None:
+        super().__init__()
+        self.config = config
+        parts = [self._embedding_and_softmax() for _ in range(1 if config.shared_embeddings else 2)]
+        self.forward_lm = DirectionalLM(config, *parts[0])
+        self.backward_lm = DirectionalLM(config, *parts[-1])
+
+    def _embedding_and_softmax(self) -> tuple[nn.Embedding, AdaptiveSoftmax]:
+        config = self.config
+        embedding = nn.Embedding(config.vocabulary_size, config.embedding_size)
+        # small, so that an untrained model is close to uniform also with tied weights
+        nn.init.uniform_(embedding.weight, -0.1, 0.1)
+        weight_VE = embedding.weight
+        if not config.tied_weights:
+            weight_VE = nn.Parameter(torch.empty_like(embedding.weight))
+            nn.init.uniform_(weight_VE, -0.1, 0.1)
+        cutoffs = config.cutoffs if config.softmax == "adaptive" else ()
+        return embedding, AdaptiveSoftmax(config.hidden_size, weight_VE, cutoffs)
+
+    def forward(self, batch: Batch) -> tuple[Tensor, Tensor]:
+        """Negative log-likelihoods of both directions, each (N,) with N = words + one boundary a sentence."""
+        mask_BT = prediction_mask(batch)
+        forward_N, backward_N = (
+            self._direction(direction).nll(*inputs_and_targets(batch, direction), mask_BT) for direction in DIRECTIONS
+        )
+        return forward_N, backward_N
+
+    def layers(self, batch: Batch, readout: Readout = "here") -> Tensor:
+        """Vectors of every word at every layer.
+
+        Args:
+            batch: B sentences.
+            readout: `here`, the states that have just read the word; `context`, the forward state before
+                it and the backward state after it, which have not seen it.
+
+        Returns:
+            (L + 1, B, T, D). Layer 0 is the embedding, the same for both read-outs: `[x; 0; x; 0]`, padded with
+            zeros to the width of the others, which changes no cosine. Cells beyond a sentence's length are
+            undefined.
+        """
+        # state t has read t words: `here` drops the state that has read none, `context` the one that has read all
+        window = slice(1, None) if readout == "here" else slice(0, -1)
+        forward, backward = (self._states(batch, direction, window) for direction in DIRECTIONS)
+        joined = [torch.cat(pair, dim=-1) for pair in zip(forward, backward, strict=True)]
+        return torch.stack([self._layer_zero(batch), *joined])
+
+    def predictions(self, batch: Batch) -> Tensor:
+        """Log-probabilities of every word at every position, by both directions: (2, B, T, V), in nats.
+
+        Entry t is the distribution for word t, given the words before it (forward) or after it (backward).
+        """
+        both = []
+        for direction in DIRECTIONS:
+            states_BTH = self._states(batch, direction, slice(0, -1))[-1]
+            log_p = self._direction(direction).softmax.log_probabilities(states_BTH.flatten(0, 1))
+            both.append(log_p.unflatten(0, states_BTH.shape[:2]))
+        return torch.stack(both)
+
+    def _states(self, batch: Batch, direction: Direction, window: slice) -> list[Tensor]:
+        """States of one direction, one (B, T, H) a layer, in the order of the words."""
+        inputs_BT, _ = inputs_and_targets(batch, direction)
+        layers = [states_BTH[:, window] for states_BTH in self._direction(direction)(inputs_BT)]
+        return layers if direction == "forward" else [reverse(layer, batch.lengths_B) for layer in layers]
+
+    def _direction(self, direction: Direction) -> DirectionalLM:
+        return self.forward_lm if direction == "forward" else self.backward_lm
+
+    def _layer_zero(self, batch: Batch) -> Tensor:
+        padding = self.config.hidden_size - self.config.embedding_size
+        halves = [self._direction(direction).embedding(batch.ids_BT) for direction in DIRECTIONS]
+        return torch.cat([nn.functional.pad(half, (0, padding)) for half in halves], dim=-1)
+
+
+def reverse(values_BTx: Tensor, lengths_B: Tensor) -> Tensor:
+    """Reverse each sentence within its own length; padding stays on the right (its content is undefined)."""
+    positions_T = torch.arange(values_BTx.shape[1], device=values_BTx.device)
+    index_BT = (lengths_B[:, None] - 1 - positions_T).clamp(min=0)
+    if values_BTx.dim() == 2:
+        return values_BTx.gather(1, index_BT)
+    return values_BTx.gather(1, index_BT[:, :, None].expand(-1, -1, values_BTx.shape[2]))
+
+
+def prediction_mask(batch: Batch) -> Tensor:
+    """(B, T + 1) bool: which predictions are real; a sentence of n words has n + 1."""
+    positions_T = torch.arange(batch.ids_BT.shape[1] + 1, device=batch.ids_BT.device)
+    return positions_T <= batch.lengths_B[:, None]
+
+
+def inputs_and_targets(batch: Batch, direction: Direction) -> tuple[Tensor, Tensor]:
+    """What a direction reads and what it has to predict, both (B, T + 1): `first w1 .. wn`, `w1 .. wn last`."""
+    first, last = (BOS, EOS) if direction == "forward" else (EOS, BOS)
+    ids_BT = batch.ids_BT if direction == "forward" else reverse(batch.ids_BT, batch.lengths_B)
+    edge_B1 = ids_BT.new_full((len(ids_BT), 1), first)
+    targets_BT = torch.cat([ids_BT, edge_B1], dim=1).scatter(1, batch.lengths_B[:, None], last)
+    return torch.cat([edge_B1, ids_BT], dim=1), targets_BT
