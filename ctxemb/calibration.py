@@ -24,7 +24,7 @@ from ctxemb.text import NUM_SPECIAL
 from ctxemb.tokenized import TokenizedCorpus, cache_folder, tokenize
 
 STATISTICS = "statistics.safetensors"
-USES_PER_WORD = 200
+USES_PER_WORD = 100
 SENTENCES_FOR_MEAN = 1_000
 PASSAGES_PER_WORD, WORDS_FOR_WEIGHTS = 8, 200
 MIN_LETTERS_OF_COMMON_WORD = 4
@@ -60,13 +60,43 @@ class Statistics:
         return self.word_means[readout][rows[0]] if len(rows) else None
 
 
-def uses_of(corpus: TokenizedCorpus, word_id: int, limit: int = USES_PER_WORD, seed: int = 0) -> list[CorpusUse]:
-    """A random sample of at most `limit` uses of a word, in the order of the text."""
-    sentences, positions = _places(corpus, word_id)
-    rows = np.arange(len(sentences))
-    if len(rows) > limit:
-        rows = np.sort(np.random.default_rng(seed).choice(rows, limit, replace=False))
-    return [CorpusUse(corpus[int(sentences[row])], int(positions[row])) for row in rows]
+class WordIndex:
+    """Where each word stands in a corpus; built by one sort of its ids (8 bytes a token while it lives)."""
+
+    def __init__(self, corpus: TokenizedCorpus) -> None:
+        self.corpus = corpus
+        ids = np.asarray(corpus.ids)
+        self._places = np.argsort(ids, kind="stable")
+        self._starts = np.searchsorted(ids, np.arange(int(ids.max(initial=0)) + 2), sorter=self._places)
+
+    def places(self, word_id: int) -> tuple[np.ndarray, np.ndarray]:
+        """Sentence, and position in it, of every use of a word, in the order of the text."""
+        if word_id + 1 >= len(self._starts):
+            return np.zeros(0, np.int64), np.zeros(0, np.int64)
+        places = self._places[self._starts[word_id] : self._starts[word_id + 1]]
+        sentences = np.searchsorted(self.corpus.offsets, places, side="right") - 1
+        return sentences, places - self.corpus.offsets[sentences]
+
+    def uses(self, word_id: int, limit: int = USES_PER_WORD, seed: int = 0) -> list[CorpusUse]:
+        """A random sample of at most `limit` uses of a word, in the order of the text."""
+        sentences, positions = self.places(word_id)
+        rows = np.arange(len(sentences))
+        if len(rows) > limit:
+            rows = np.sort(np.random.default_rng(seed).choice(rows, limit, replace=False))
+        return [CorpusUse(self.corpus[int(sentences[row])], int(positions[row])) for row in rows]
+
+    def passage_pairs(self, word_id: int, limit: int, rng: np.random.Generator) -> list[tuple[CorpusUse, CorpusUse]]:
+        """Two uses, in two sentences, from each of up to `limit` random passages that have two."""
+        sentences, positions = self.places(word_id)
+        sentences, first = np.unique(sentences, return_index=True)
+        _, starts, counts = np.unique(self.corpus.passages[sentences], return_index=True, return_counts=True)
+        pairs = []
+        for start in rng.permutation(starts[counts >= 2])[:limit]:
+            one, other = (
+                CorpusUse(self.corpus[int(sentences[row])], int(positions[first[row]])) for row in (start, start + 1)
+            )
+            pairs.append((one, other))
+        return pairs
 
 
 def use_layers(encoder: Encoder, uses: Sequence[CorpusUse], readout: Readout) -> np.ndarray:
@@ -99,7 +129,8 @@ def calibrate(
     named = [encoder.tokenizer.word_id(word) for word in words]
     common = [i for i in range(NUM_SPECIAL, num_words) if _is_common_word(encoder.tokenizer.word(i))]
     wanted = dict.fromkeys([i for i in named if i >= NUM_SPECIAL] + common[:num_common_words])
-    uses = {word_id: found for word_id in wanted if (found := uses_of(corpus, word_id))}
+    index = WordIndex(corpus)
+    uses = {word_id: found for word_id in wanted if (found := index.uses(word_id))}
     rng = np.random.default_rng(0)
     sample = np.sort(rng.choice(len(corpus), min(SENTENCES_FOR_MEAN, len(corpus)), replace=False))
     sentences = [corpus[int(i)] for i in sample]
@@ -112,7 +143,7 @@ def calibrate(
         },
     )
     _save(encoder.checkpoint.path / STATISTICS, statistics)
-    pairs = passage_pairs(corpus, counts_V)
+    pairs = passages_of_words(index, counts_V)
     if pairs:
         weights = {readout: learn_layer_weights(encoder, pairs, readout) for readout in READOUTS}
         update_config(encoder.checkpoint.path, layer_weights=weights)
@@ -150,16 +181,13 @@ def load_statistics(encoder: Encoder) -> Statistics | None:
     )
 
 
-def passage_pairs(
-    corpus: TokenizedCorpus, counts_V: np.ndarray, seed: int = 0
-) -> list[list[tuple[CorpusUse, CorpusUse]]]:
-    """For each of some words of middling frequency: pairs of uses in two sentences of one passage, several passages."""
+def passages_of_words(index: WordIndex, counts_V: np.ndarray, seed: int = 0) -> list[list[tuple[CorpusUse, CorpusUse]]]:
+    """For some words of middling frequency: a pair of uses from each of `PASSAGES_PER_WORD` passages."""
     rng = np.random.default_rng(seed)
-    candidates = np.flatnonzero((counts_V >= 50) & (counts_V <= corpus.report.num_tokens // 2_000))
-    candidates = candidates[candidates >= NUM_SPECIAL]
+    candidates = np.flatnonzero((counts_V >= 50) & (counts_V <= counts_V.sum() // 2_000))
     found: list[list[tuple[CorpusUse, CorpusUse]]] = []
-    for word_id in rng.permutation(candidates):
-        pairs = _pairs_of(corpus, int(word_id), rng)
+    for word_id in rng.permutation(candidates[candidates >= NUM_SPECIAL]):
+        pairs = index.passage_pairs(int(word_id), PASSAGES_PER_WORD, rng)
         if len(pairs) == PASSAGES_PER_WORD:
             found.append(pairs)
         if len(found) == WORDS_FOR_WEIGHTS:
@@ -187,24 +215,6 @@ def learn_layer_weights(
         loss.backward()
         optimizer.step()
     return tuple(round(weight, 4) for weight in torch.softmax(logits.detach(), 0).tolist())
-
-
-def _pairs_of(corpus: TokenizedCorpus, word_id: int, rng: np.random.Generator) -> list[tuple[CorpusUse, CorpusUse]]:
-    """One pair of uses, in two sentences, from each of up to `PASSAGES_PER_WORD` random passages."""
-    sentences, positions = _places(corpus, word_id)
-    _, first_in_sentence = np.unique(sentences, return_index=True)
-    sentences, positions = sentences[first_in_sentence], positions[first_in_sentence]
-    _, starts, counts = np.unique(corpus.passages[sentences], return_index=True, return_counts=True)
-    starts = rng.permutation(starts[counts >= 2])[:PASSAGES_PER_WORD]
-    uses = [[CorpusUse(corpus[int(sentences[i])], int(positions[i])) for i in (start, start + 1)] for start in starts]
-    return [(first, second) for first, second in uses]
-
-
-def _places(corpus: TokenizedCorpus, word_id: int) -> tuple[np.ndarray, np.ndarray]:
-    """Sentence and position in it of every use of a word, in the order of the text."""
-    places = np.flatnonzero(np.asarray(corpus.ids) == word_id)
-    sentences = np.searchsorted(corpus.offsets, places, side="right") - 1
-    return sentences, places - corpus.offsets[sentences]
 
 
 def _is_common_word(word: str) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 from ctxemb.analysis.context_bag import ContextBag
 from ctxemb.analysis.senses import SensePairs, labelled_pairs, sense_pairs
 from ctxemb.analysis.similarity import RandomPairs, cosine_matrix, random_pair_cosine
-from ctxemb.calibration import Statistics, sample_text, use_layers, uses_of
+from ctxemb.calibration import Statistics, WordIndex, sample_text, use_layers
 from ctxemb.encoder import Encoder, Encoding
 from ctxemb.examples import load_examples
 from ctxemb.models.bilm import Readout
@@ -29,7 +29,7 @@ class TargetError(ValueError):
 
 @dataclass(frozen=True)
 class Sentence:
-    """What the user gives: a sentence, a sense label if known, and which occurrence of the word is meant (1 = first)."""
+    """What the user gives: a sentence, its sense if known, which occurrence of the word is meant (1 = first)."""
 
     text: str
     sense: str | None = None
@@ -172,7 +172,7 @@ def centring_mean(
     kept = statistics.word_mean(readout, word_id) if statistics else None
     if kept is not None:
         return kept
-    uses = uses_of(sample(encoder), word_id)
+    uses = WordIndex(sample(encoder)).uses(word_id)
     if len(uses) < 2:
         raise TargetError(
             f"the sample text has {len(uses)} uses of “{word}”, too few for its mean; centre on all words instead"
@@ -180,38 +180,29 @@ def centring_mean(
     return use_layers(encoder, uses, readout).mean(axis=0)
 
 
-def random_baseline(encoder: Encoder, centring: Centring, statistics: Statistics | None) -> RandomPairs:
-    """Cosine of random words of the example sentences, under the encoder's reading.
+def random_baselines(
+    encoder: Encoder, centring: Centring, statistics: Statistics | None
+) -> tuple[RandomPairs, list[RandomPairs]]:
+    """Cosine of random words of the example sentences: under the encoder's reading, and at every layer, 0 first.
 
     Centred per word, only words with a kept mean can take part: the example words themselves.
 
     Raises:
         TargetError: if the centring needs statistics that the checkpoint has not.
     """
-    examples = load_examples(encoder.config.text.language)
-    if centring == "per word":
-        vectors, groups = [], []
-        for word, rows in examples.groupby("word"):
-            kept = (
-                statistics.word_mean(encoder.reading.readout, encoder.tokenizer.word_id(str(word)))
-                if statistics
-                else None
-            )
-            if kept is None:
-                continue
-            uses, _ = find_uses(encoder, [Sentence(text) for text in rows.sentence], str(word))
-            vectors += [encoder.reading.combine(use.encoding.layers[:, use.position] - kept) for use in uses]
-            groups += [word] * len(uses)
-        if len(set(groups)) < 2:
-            raise TargetError("this checkpoint keeps no means of single words; use another centring")
-        return random_pair_cosine(np.stack(vectors), np.array(groups))
-    sample = examples.sentence.sample(min(NUM_BASELINE_SENTENCES, len(examples)), random_state=0).tolist()
-    encodings = encoder.encode(sample)
-    known = [(e, t) for e in encodings for t in range(len(e.tokens)) if not e.oov[t]]
-    vectors_ND = np.stack([e.vectors[t] for e, t in known])
+    uses_of_words = _example_uses if centring == "per word" else _words_of_examples
+    layers_LND, words_N = uses_of_words(encoder, statistics)
     if centring == "all words":
-        vectors_ND = vectors_ND - encoder.reading.combine(_mean_of_all_words(statistics, encoder.reading.readout))
-    return random_pair_cosine(vectors_ND, np.array([e.tokens[t].casefold() for e, t in known]))
+        layers_LND = layers_LND - _mean_of_all_words(statistics, encoder.reading.readout)[:, None]
+    return (
+        _random_pairs(encoder.reading.combine(layers_LND), words_N),
+        [_random_pairs(layer_ND, words_N) for layer_ND in layers_LND],
+    )
+
+
+def random_baseline(encoder: Encoder, centring: Centring, statistics: Statistics | None) -> RandomPairs:
+    """The first of `random_baselines`."""
+    return random_baselines(encoder, centring, statistics)[0]
 
 
 def influence(encoder: Encoder, use: Use, mean_LD: np.ndarray | None) -> np.ndarray:
@@ -234,6 +225,37 @@ def influence(encoder: Encoder, use: Use, mean_LD: np.ndarray | None) -> np.ndar
     moved_T = np.full(len(ids), np.nan)
     moved_T[others] = 1 - cosine_matrix(encoder.reading.combine(layers_LND))[0, 1:]
     return moved_T
+
+
+def _words_of_examples(encoder: Encoder, statistics: Statistics | None) -> tuple[np.ndarray, np.ndarray]:
+    """Every known word of some example sentences: (L + 1, N, D) and N words."""
+    examples = load_examples(encoder.config.text.language)
+    sample = examples.sentence.sample(min(NUM_BASELINE_SENTENCES, len(examples)), random_state=0).tolist()
+    encodings = encoder.encode(sample)
+    words = [token.casefold() for e in encodings for token, oov in zip(e.tokens, e.oov, strict=True) if not oov]
+    return np.concatenate([e.layers[:, ~e.oov] for e in encodings], axis=1), np.array(words)
+
+
+def _example_uses(encoder: Encoder, statistics: Statistics | None) -> tuple[np.ndarray, np.ndarray]:
+    """Every use of an example word, less the kept mean of that word: (L + 1, N, D) and N words."""
+    layers, words = [], []
+    for word, rows in load_examples(encoder.config.text.language).groupby("word"):
+        word_id = encoder.tokenizer.word_id(str(word))
+        kept_LD = statistics.word_mean(encoder.reading.readout, word_id) if statistics else None
+        if kept_LD is None:
+            continue
+        uses, _ = find_uses(encoder, [Sentence(text) for text in rows.sentence], str(word))
+        layers += [use.encoding.layers[:, use.position] - kept_LD for use in uses]
+        words += [word] * len(uses)
+    if len(set(words)) < 2:
+        raise TargetError("this checkpoint keeps no means of single words; use another centring")
+    return np.stack(layers, axis=1), np.array(words)
+
+
+def _random_pairs(vectors_ND: np.ndarray, words_N: np.ndarray) -> RandomPairs:
+    if not np.linalg.norm(vectors_ND, axis=1).max() > 1e-6:  # layer 0, centred per word: nothing is left
+        return RandomPairs(np.nan, np.nan, 0)
+    return random_pair_cosine(vectors_ND, words_N)
 
 
 def _mean_of_all_words(statistics: Statistics | None, readout: Readout) -> np.ndarray:

@@ -1,5 +1,6 @@
 """Recipes: named, complete settings, from the corpus to the last optimiser step."""
 
+import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -101,3 +102,34 @@ def run(
     """Train a recipe's model into `out`; see `training.train`."""
     model = recipe.model.model_copy(update={"vocabulary_size": len(tokenizer)})
     return train(model, recipe.training, corpus, tokenizer, recipe.text, out, world)
+
+
+def choose_recipe(name: str) -> Recipe:
+    """A recipe by name.
+
+    Raises:
+        ValueError: if there is none of that name; the text lists those there are.
+    """
+    if name not in RECIPES:
+        known = "; ".join(f"{recipe.name}: {recipe.description}" for recipe in RECIPES.values())
+        raise ValueError(f"there is no recipe {name!r}; there are: {known}")
+    return RECIPES[name]
+
+
+def with_settings(recipe: Recipe, settings: Sequence[str]) -> Recipe:
+    """Change single settings, written as `training.learning_rate=0.002`.
+
+    Raises:
+        ValueError: if a setting does not exist or its value is out of range.
+    """
+    values = recipe.model_dump()
+    for setting in settings:
+        path, equals, text = setting.partition("=")
+        part, _, key = path.partition(".")
+        if not equals or part not in ("text", "model", "training") or key not in values[part]:
+            raise ValueError(f"{setting!r} is no setting; write part.name=value with part text, model or training")
+        try:
+            values[part][key] = json.loads(text)
+        except ValueError:
+            values[part][key] = text  # a word, such as a schedule's name
+    return Recipe.model_validate(values)

@@ -12,6 +12,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -71,7 +72,7 @@ class TokenizedCorpus:
     def __getitem__(self, sentence: int) -> np.ndarray:
         return self.ids[self.offsets[sentence] : self.offsets[sentence + 1]]
 
-    @property
+    @cached_property
     def lengths(self) -> np.ndarray:
         """(S,) number of tokens of each sentence."""
         return np.diff(self.offsets)
@@ -135,7 +136,7 @@ def train_tokenizer(
     cache.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile("w", dir=cache, delete=False, encoding="utf-8") as file:
         file.write(tokenizer.to_json())
-    os.replace(file.name, path)
+    Path(file.name).replace(path)
     return tokenizer
 
 

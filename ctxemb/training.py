@@ -12,7 +12,7 @@ import math
 import time
 from collections.abc import Iterator
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal, TextIO
 
@@ -210,7 +210,7 @@ class Run:
         self.steps_per_epoch = len(self.plan) // self.group
         if self.steps_per_epoch == 0:
             raise TrainingError(
-                f"{len(self.plan)} batches are too few for {world.size} processes x {config.accumulate} batches a step; "
+                f"{len(self.plan)} batches are too few for {self.group} a step (processes x accumulate); "
                 "use more text or a smaller batch_tokens"
             )
         self.total_steps = config.num_epochs * self.steps_per_epoch

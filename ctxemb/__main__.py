@@ -1,0 +1,5 @@
+"""`python -m ctxemb`."""
+
+from ctxemb.cli import main
+
+main()

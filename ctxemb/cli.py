@@ -1,0 +1,383 @@
+"""The command line: a table of commands, each a few lines around one core call.
+
+Exit codes: 0 done, 1 the input was at fault (one sentence on stderr), 2 wrong usage, 130 interrupted.
+"""
+
+import dataclasses
+import json
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from pydantic import ValidationError
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from ctxemb.checkpoint import load_checkpoint
+from ctxemb.corpora import fetch, named_corpora, open_corpus
+from ctxemb.text import split_sentences
+
+app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, add_completion=False, help=__doc__)
+data_app = typer.Typer(no_args_is_help=True, help="Named corpora: what there is, and fetching it.")
+app.add_typer(data_app, name="data")
+console = Console(stderr=True)
+
+CheckpointPath = Annotated[Path, typer.Argument(help="Checkpoint folder", metavar="CHECKPOINT")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON to stdout, for programs")]
+Device = Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1 ...")]
+Threads = Annotated[int | None, typer.Option(min=1, help="CPU threads (default: torch's own choice)")]
+
+
+def main() -> None:
+    """Run the command line; a user's mistake is one sentence, never a traceback."""
+    try:
+        app()
+    except ValidationError as error:
+        problems = "; ".join(f"{'.'.join(map(str, e['loc'])) or 'settings'}: {e['msg']}" for e in error.errors())
+        _fail(problems)
+    except (ValueError, OSError) as error:
+        _fail(str(error))
+
+
+def _fail(message: str) -> None:
+    console.print(f"error: {message}", style="red", markup=False, highlight=False)
+    sys.exit(1)
+
+
+@app.command()
+def train(
+    recipe: Annotated[str, typer.Argument(help="Name of a recipe; a wrong one lists them", metavar="RECIPE")],
+    out: Annotated[Path, typer.Option(help="Folder of the run; a run that is there is resumed")],
+    corpus: Annotated[list[str] | None, typer.Option(help="Named corpus or file; repeat to mix")] = None,
+    setting: Annotated[list[str] | None, typer.Option("--set", help="e.g. training.learning_rate=0.002")] = None,
+    max_tokens: Annotated[int | None, typer.Option(min=1, help="Read at most this many words of each corpus")] = None,
+    text_column: Annotated[str | None, typer.Option(help="Text column of csv, tsv, jsonl or parquet")] = None,
+    device: Device = "auto",
+    threads: Threads = None,
+) -> None:
+    """Train a recipe, or go on with the run in --out. Under torchrun, every process takes its share."""
+    from ctxemb.distributed import world
+    from ctxemb.recipes import choose_recipe, prepare, run, with_settings
+    from ctxemb.tokenized import cache_folder
+
+    _set_threads(threads)
+    chosen = with_settings(choose_recipe(recipe), setting or [])
+    chosen = chosen.model_copy(update={"corpora": tuple(corpus or chosen.corpora)})
+    with world(device) as peers:
+        sources = []
+        for name in chosen.corpora:
+            with _counter(f"fetching {name}", visible=peers.is_first) as on_fetch:
+                sources.append(
+                    open_corpus(
+                        name, text_column=text_column, max_tokens=max_tokens, on_progress=lambda n, _: on_fetch(n)
+                    )
+                )
+        if not peers.is_first:
+            peers.barrier()  # the first process builds the caches that the others open
+        with _counter("passages read", visible=peers.is_first) as on_passages:
+            tokenizer, tokens = prepare(chosen, sources, cache_folder(), on_passages)
+        if peers.is_first:
+            peers.barrier()
+            console.print(f"{len(tokenizer):,} words; {tokens.report}", highlight=False)
+        stopped = _watch(run(chosen, tokenizer, tokens, out, peers), visible=peers.is_first)
+        if peers.is_first and not stopped:
+            _calibrate(out / "best", tokens)
+    if stopped:
+        console.print(f"stopped; the same command resumes {out}")
+        raise typer.Exit(130)
+
+
+def _watch(records: Iterator[Any], *, visible: bool) -> bool:
+    """Draw a run's progress until it ends; Ctrl-C or SIGTERM closes it after the current step. True if stopped."""
+    from ctxemb.training import EndRecord, RescueRecord, StepRecord, ValidationRecord
+
+    requests: list[int] = []
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda received, _: requests.append(received))
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=console, disable=not visible) as progress:
+        task = progress.add_task("starting", total=None)
+        for record in records:
+            match record:
+                case StepRecord():
+                    progress.update(
+                        task,
+                        total=record.total_steps,
+                        completed=record.step,
+                        description=f"perplexity {record.perplexity:,.0f} | rate {record.learning_rate:.1e} | "
+                        f"{record.tokens_per_second:,.0f} tokens/s | {record.eta_seconds / 60:,.0f} min left",
+                    )
+                case ValidationRecord():
+                    progress.console.print(
+                        f"step {record.step:,}: validation perplexity forward {record.perplexity_forward:,.1f}, "
+                        f"backward {record.perplexity_backward:,.1f}{' (best)' if record.is_best else ''}",
+                        highlight=False,
+                    )
+                case RescueRecord():
+                    progress.console.print(f"step {record.step:,} skipped: {record.reason}", style="yellow")
+                case EndRecord():
+                    progress.console.print(f"{record.reason} after {record.seconds / 60:,.1f} min", highlight=False)
+            if requests:
+                records.close()  # pyright: ignore[reportAttributeAccessIssue]
+                return True
+    return False
+
+
+def _calibrate(checkpoint: Path, tokens: Any) -> None:
+    from ctxemb.calibration import calibrate
+    from ctxemb.encoder import Encoder
+    from ctxemb.examples import load_examples
+
+    encoder = Encoder.load(checkpoint)
+    with console.status("measuring the space: means and layer weights"):
+        calibrate(encoder, tokens, sorted(load_examples(encoder.config.text.language).word.unique()))
+    console.print(f"checkpoint: {checkpoint}", highlight=False)
+
+
+@app.command()
+def encode(
+    checkpoint: CheckpointPath,
+    input: Annotated[Path, typer.Option(help="Text file or table; one sentence a line or row")],
+    output: Annotated[Path, typer.Option(help="File to write: .parquet or .npz")],
+    word: Annotated[str | None, typer.Option(help="Write only the vectors of this word")] = None,
+    text_column: Annotated[str | None, typer.Option(help="Text column of csv, tsv, jsonl or parquet")] = None,
+    split: Annotated[bool, typer.Option("--split", help="Split lines into sentences first")] = False,
+    readout: Annotated[str | None, typer.Option(help="here or context")] = None,
+    layer: Annotated[str | None, typer.Option(help="0, 1, ..., last, mean or weighted")] = None,
+    device: Device = "auto",
+    threads: Threads = None,
+) -> None:
+    """Encode a file of sentences: one row a token, with its character span and vector."""
+    from ctxemb.export import write_encodings
+
+    _set_threads(threads)
+    encoder = _load_encoder(checkpoint, device, readout, layer)
+    corpus = open_corpus(input, text_column=text_column)
+    with _counter("sentences encoded") as on_sentences:
+
+        def sentences() -> Iterator[str]:
+            num_done = 0
+            for passage in corpus.passages():
+                for sentence in split_sentences(passage, encoder.config.text.language) if split else [passage]:
+                    yield sentence
+                    num_done += 1
+                    on_sentences(num_done)
+
+        num_rows = write_encodings(encoder.encode_stream(sentences()), output, encoder.config.model.width, word)
+    console.print(f"{num_rows:,} vectors of {encoder.config.model.width} numbers in {output}", highlight=False)
+
+
+@app.command()
+def compare(
+    checkpoint: CheckpointPath,
+    sentences: Annotated[list[str], typer.Argument(help="Sentences that hold the word", metavar="SENTENCE...")],
+    word: Annotated[str, typer.Option(help="Target word")],
+    sense: Annotated[list[str] | None, typer.Option(help="Sense of each sentence, in order; repeat")] = None,
+    readout: Annotated[str | None, typer.Option(help="here or context")] = None,
+    layer: Annotated[str | None, typer.Option(help="0, 1, ..., last, mean or weighted")] = None,
+    centring: Annotated[str, typer.Option(help="off, 'all words' or 'per word'")] = "off",
+    as_json: AsJson = False,
+) -> None:
+    """Cosines between the uses of a word in several sentences, with the baselines beside them."""
+    from ctxemb import comparison
+    from ctxemb.calibration import load_statistics
+
+    if centring not in comparison.CENTRINGS:
+        raise typer.BadParameter(f"{centring!r} is none of {', '.join(comparison.CENTRINGS)}", param_hint="--centring")
+    if sense and len(sense) != len(sentences):
+        raise typer.BadParameter(f"{len(sense)} senses for {len(sentences)} sentences", param_hint="--sense")
+    encoder = _load_encoder(checkpoint, "cpu", readout, layer)
+    statistics = load_statistics(encoder)
+    given = [
+        comparison.Sentence(text, label)
+        for text, label in zip(sentences, sense or [None] * len(sentences), strict=True)
+    ]
+    uses, problems = comparison.find_uses(encoder, given, word)
+    for problem in problems:
+        console.print(f"left out: {problem}", style="yellow", markup=False)
+    if len(uses) < 2:
+        raise comparison.TargetError(f"{len(uses)} of {len(given)} sentences can be compared; at least 2 are needed")
+    mean_LD = comparison.centring_mean(centring, encoder, statistics, word)
+    result = comparison.compare(encoder, uses, word, mean_LD, comparison.context_bag(encoder, statistics))
+    random = comparison.random_baseline(encoder, centring, statistics)
+    summary: dict[str, Any] = {
+        "word": word,
+        "checkpoint": str(checkpoint),
+        "reading": {"readout": encoder.reading.readout, "layer": encoder.reading.layer, "centring": centring},
+        "sentences": [
+            {"text": use.sentence.text, "sense": use.sentence.sense, "position": use.position} for use in uses
+        ],
+        "cosines": result.cosines_NN.round(4).tolist(),
+        "mean_cosine": round(result.mean_cosine, 4),
+        "same_sense_mean": result.pairs.same_mean,
+        "cross_sense_mean": result.pairs.cross_mean,
+        "gap": result.pairs.gap,
+        "auc": result.pairs.auc,
+        "mean_cosine_by_layer": [round(mean, 4) for mean in result.layer_means],
+        "random_words_mean": round(random.mean, 4),
+        "static_control_mean": round(result.layer_means[0], 4) if mean_LD is None else 1.0,
+        "bag_of_context_cosines": None if result.bag_cosines_NN is None else result.bag_cosines_NN.round(4).tolist(),
+        "problems": [str(problem) for problem in problems],
+    }
+    if as_json:
+        _print_json(summary)
+        return
+    table = Table("", *(str(i + 1) for i in range(len(uses))), title=f"cosine between the uses of “{word}”")
+    for i, use in enumerate(uses):
+        table.add_row(f"{i + 1}. {use.sentence.text}", *(f"{cosine:.2f}" for cosine in result.cosines_NN[i]))
+    out = Console()
+    out.print(table)
+    out.print(
+        f"mean {result.mean_cosine:.2f}; random words {random.mean:.2f}; static control (layer 0) "
+        f"{summary['static_control_mean']:.2f}; same sense {result.pairs.same_mean:.2f}, "
+        f"cross sense {result.pairs.cross_mean:.2f}",
+        highlight=False,
+    )
+
+
+@app.command()
+def info(checkpoint: CheckpointPath, as_json: AsJson = False) -> None:
+    """What a checkpoint is: family, sizes, vocabulary, default reading, metrics."""
+    loaded = load_checkpoint(checkpoint)
+    summary = {
+        **loaded.config.model_dump(mode="json"),
+        "num_parameters": sum(p.numel() for p in loaded.model.parameters()),
+        "bytes": sum(path.stat().st_size for path in checkpoint.iterdir() if path.is_file()),
+        "metrics": loaded.metrics,
+    }
+    if as_json:
+        _print_json(summary)
+        return
+    table = Table("field", "value", title=str(checkpoint))
+    for field, value in summary.items():
+        if field != "metrics":
+            table.add_row(field, json.dumps(value))
+    for field, value in loaded.metrics.get("validation", {}).items():
+        table.add_row(f"validation {field}", json.dumps(value))
+    Console().print(table)
+
+
+@app.command()
+def evaluate(
+    checkpoint: CheckpointPath,
+    data: Annotated[Path | None, typer.Option(help="Data folder (default: $CTXEMB_DATA or the cache)")] = None,
+    save: Annotated[bool, typer.Option("--save", help="Record the rows in the checkpoint's metrics.json")] = False,
+    as_json: AsJson = False,
+    threads: Threads = None,
+) -> None:
+    """Perplexity on WikiText-2, and how well every reading separates senses."""
+    from ctxemb.checkpoint import METRICS, replace_file
+    from ctxemb.corpora import CorpusError, data_folder
+    from ctxemb.evaluation import coarsewsd, perplexity, readings
+
+    _set_threads(threads)
+    encoder = _load_encoder(checkpoint, "auto", None, None)
+    results: dict[str, Any] = {}
+    try:
+        results["wikitext-2:valid"] = dataclasses.asdict(perplexity.corpus_perplexity(encoder))
+    except CorpusError as error:
+        console.print(f"no perplexity: {error}", style="yellow", markup=False)
+    folder = (data or data_folder()) / "coarsewsd-20"
+    if not folder.is_dir():
+        console.print(f"no CoarseWSD-20 in {folder}: its column stays empty", style="yellow", markup=False)
+    with console.status("reading") as status:
+        scores = list(readings.score_readings(encoder, folder if folder.is_dir() else None, status.update))
+    results["readings"] = readings.as_rows(scores)
+    results["best_reading"] = readings.best_reading(scores).reading
+    if folder.is_dir():
+        results["most_frequent_sense_recall"] = readings.most_frequent_sense(coarsewsd.load_coarsewsd(folder))
+    if save:
+        metrics = load_checkpoint(checkpoint).metrics | {"evaluation": results}
+        replace_file(checkpoint / METRICS, json.dumps(metrics, indent=2).encode())
+    if as_json:
+        _print_json(results)
+        return
+    table = Table("reading", "example AUC", "gap", "same", "cross", "CoarseWSD-20 dev recall", title=str(checkpoint))
+    for score in scores:
+        recall = "" if score.dev_recall is None else f"{score.dev_recall:.3f}"
+        values = (score.example_auc, score.example_gap, score.example_same, score.example_cross)
+        table.add_row(score.reading, *(f"{value:.3f}" for value in values), recall)
+    Console().print(table)
+    for name, value in results.items():
+        if name != "readings":
+            Console().print(f"{name}: {value}", highlight=False)
+
+
+@data_app.command("list")
+def data_list(as_json: AsJson = False) -> None:
+    """Named corpora, and which of them are on this machine."""
+    rows = [
+        {"name": c.name, "size": c.size, "here": str(c.found or ""), "licence": c.licence, "description": c.description}
+        for c in named_corpora()
+    ]
+    if as_json:
+        _print_json(rows)
+        return
+    table = Table("name", "size", "here", "licence", "description")
+    for row in rows:
+        table.add_row(row["name"], row["size"], "yes" if row["here"] else "no", row["licence"], row["description"])
+    Console().print(table)
+
+
+@data_app.command("get")
+def data_get(
+    name: Annotated[str, typer.Argument(help="Name from `data list`")],
+    max_tokens: Annotated[int | None, typer.Option(min=1, help="enwiki: about this many words")] = None,
+) -> None:
+    """Fetch a corpus from its public home into the data folder."""
+    with _counter(f"fetching {name}") as on_progress:
+        path = fetch(name, lambda done, _: on_progress(done), max_tokens=max_tokens)
+    console.print(f"{name} is at {path}", highlight=False)
+
+
+def _load_encoder(checkpoint: Path, device: str, readout: str | None, layer: str | None) -> Any:
+    from ctxemb.encoder import Encoder
+
+    encoder = Encoder.load(checkpoint, device)
+    if readout is None and layer is None:
+        return encoder
+    chosen: Any = int(layer) if layer is not None and layer.lstrip("-").isdecimal() else layer or encoder.reading.layer
+    reading = encoder.reading_for(readout or encoder.reading.readout, chosen)  # pyright: ignore[reportArgumentType]
+    reading.combine(np.zeros((encoder.num_layers + 1, 1, 1)))  # an absent layer is refused before any work is done
+    return encoder.with_reading(reading)
+
+
+def _set_threads(threads: int | None) -> None:
+    if threads:
+        import torch
+
+        torch.set_num_threads(threads)
+
+
+@contextmanager
+def _counter(description: str, *, visible: bool = True) -> Iterator[Any]:
+    """A spinner with a count; the inner call is handed the number done so far."""
+    columns = (SpinnerColumn(), TextColumn(f"{description}: {{task.completed:,.0f}}"), TimeElapsedColumn())
+    with Progress(*columns, console=console, disable=not visible, transient=True) as progress:
+        task = progress.add_task(description, total=None)
+        yield lambda done: progress.update(task, completed=done)
+
+
+def _print_json(value: Any) -> None:
+    """JSON has no NaN: undefined numbers become null."""
+
+    def clean(item: Any) -> Any:
+        if isinstance(item, dict):
+            return {key: clean(inner) for key, inner in item.items()}
+        if isinstance(item, list | tuple):
+            return [clean(inner) for inner in item]
+        return None if isinstance(item, float) and not np.isfinite(item) else item
+
+    print(json.dumps(clean(value), indent=2, ensure_ascii=False))

@@ -1,0 +1,1 @@
+"""How good a checkpoint is: one file per test set, and the table that puts every reading beside the baseline."""

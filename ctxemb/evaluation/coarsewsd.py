@@ -1,0 +1,116 @@
+"""CoarseWSD-20: twenty nouns, each with a few coarse senses; uses are recognised by their nearest neighbour.
+
+Only the authors' training part is read here. Every fifth line of a word is the dev part, the rest is the index that
+neighbours are looked for in. Macro recall (the mean over senses, then over words) comes first, because accuracy hides
+the rare senses.
+
+Source: Loureiro et al. 2021, arXiv:2008.11608.
+
+S sentences of one word, L layers above layer 0, D numbers per vector.
+"""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ctxemb.analysis.context_bag import ContextBag
+from ctxemb.analysis.senses import macro_recall, nearest_neighbour_senses
+from ctxemb.corpora import CorpusError, data_folder
+from ctxemb.encoder import Encoder, Encoding
+
+DEV_EVERY = 5
+
+
+@dataclass(frozen=True)
+class WordTask:
+    """The uses of one noun.
+
+    Attributes:
+        texts: S sentences, tokens joined by spaces.
+        starts: S character offsets of the target.
+        senses_S: (S,) sense ids of the authors' files.
+    """
+
+    word: str
+    texts: list[str]
+    starts: list[int]
+    senses_S: np.ndarray
+
+    @property
+    def is_dev(self) -> np.ndarray:
+        """(S,) bool: which sentences are asked about; the others are the index."""
+        return np.arange(len(self.texts)) % DEV_EVERY == 0
+
+
+@dataclass(frozen=True)
+class WordVectors:
+    """Target vectors of one noun: (L + 1, S, D) from the encoder, and (S, E) from the bag of context."""
+
+    task: WordTask
+    layers_LSD: np.ndarray
+    bag_SE: np.ndarray | None
+
+
+def load_coarsewsd(folder: Path | None = None) -> list[WordTask]:
+    """Read the authors' layout: `<word>/train.data.txt`, `<word>/train.gold.txt`.
+
+    Raises:
+        CorpusError: if the folder is not there or a line is not in the authors' format.
+    """
+    folder = folder or data_folder() / "coarsewsd-20"
+    words = sorted(path.parent.name for path in folder.glob("*/train.data.txt"))
+    if not words:
+        raise CorpusError(
+            f"there is no CoarseWSD-20 in {folder}; get it from https://github.com/danlou/bert-disambiguation "
+            "and put its word folders there"
+        )
+    return [_read_word(folder / word) for word in words]
+
+
+def _read_word(folder: Path) -> WordTask:
+    texts, starts = [], []
+    for number, line in enumerate((folder / "train.data.txt").read_text(encoding="utf-8").splitlines(), 1):
+        index, tab, text = line.partition("\t")
+        tokens = text.split(" ")
+        if not tab or not index.isdecimal() or int(index) >= len(tokens):
+            raise CorpusError(f"{folder / 'train.data.txt'}, line {number}: not a token index, a tab and tokens")
+        texts.append(text)
+        starts.append(len(" ".join(tokens[: int(index)])) + (int(index) > 0))
+    senses_S = np.array((folder / "train.gold.txt").read_text(encoding="utf-8").split())
+    if len(senses_S) != len(texts):
+        raise CorpusError(f"{folder}: {len(texts)} sentences but {len(senses_S)} senses")
+    names = json.loads((folder / "classes_map.txt").read_text(encoding="utf-8"))
+    return WordTask(folder.name, texts, starts, np.array([names[sense] for sense in senses_S]))
+
+
+def encode_task(encoder: Encoder, task: WordTask, bag: ContextBag | None) -> WordVectors:
+    """Vectors of every target of a noun, at every layer."""
+    layers, bags = [], []
+    for encoding, start in zip(encoder.encode_stream(task.texts), task.starts, strict=True):
+        position = _token_at(encoding, start)
+        layers.append(encoding.layers[:, position].copy())
+        if bag:
+            bags.append(bag.vector(encoding.ids, position))
+    return WordVectors(task, np.stack(layers, axis=1), np.stack(bags) if bag else None)
+
+
+def dev_recall(task: WordTask, vectors_SD: np.ndarray) -> float:
+    """Macro 1-NN sense recall of the dev part, 0 to 1."""
+    is_dev = task.is_dev
+    predicted = nearest_neighbour_senses(vectors_SD[~is_dev], task.senses_S[~is_dev], vectors_SD[is_dev])
+    return macro_recall(task.senses_S[is_dev], predicted)
+
+
+def most_frequent_sense_recall(task: WordTask) -> float:
+    """The baseline that always answers the index's most frequent sense: one over the number of senses."""
+    senses, counts = np.unique(task.senses_S[~task.is_dev], return_counts=True)
+    true = task.senses_S[task.is_dev]
+    return macro_recall(true, np.full(len(true), senses[counts.argmax()]))
+
+
+def _token_at(encoding: Encoding, start: int) -> int:
+    """The token that covers a character."""
+    ends = np.array([end for _, end in encoding.spans])
+    return min(int(np.searchsorted(ends, start, side="right")), len(ends) - 1)
