@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
+import pandas as pd
 
 from ctxemb.analysis.context_bag import ContextBag
 from ctxemb.analysis.senses import SensePairs, labelled_pairs, sense_pairs
@@ -137,6 +138,21 @@ def compare(
         layer_means=[_mean_of_pairs(cosines) for cosines in by_layer],
         bag_cosines_NN=bag_NN,
         bag_pairs=None if bag_NN is None else sense_pairs(*labelled_pairs(bag_NN, senses)),
+    )
+
+
+def pairs_table(comparison: Comparison) -> pd.DataFrame:
+    """One row a pair of uses: both sentences, both senses, cosine (empty where it is undefined)."""
+    first, second = np.triu_indices(len(comparison.uses), k=1)
+    sentences = [use.sentence for use in comparison.uses]
+    return pd.DataFrame(
+        {
+            "sentence_1": [sentences[i].text for i in first],
+            "sentence_2": [sentences[j].text for j in second],
+            "sense_1": [sentences[i].sense for i in first],
+            "sense_2": [sentences[j].sense for j in second],
+            "cosine": comparison.cosines_NN[first, second],
+        }
     )
 
 

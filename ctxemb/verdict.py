@@ -20,7 +20,9 @@ def verdict(comparison: Comparison) -> str:
     if np.nanmin(comparison.cosines_NN) > 1 - 1e-4:
         return f"Every use of “{word}” has the same vector here, whatever its sentence says: a static embedding."
     if np.isnan(pairs.auc):
-        return "Give at least three sentences a sense, two of them the same, to see whether the vectors tell senses apart."
+        return (
+            "Give at least three sentences a sense, two of them the same, to see whether the vectors tell senses apart."
+        )
     sentences = [_distance(pairs, word), _chance(pairs)]
     if comparison.bag_pairs is not None:
         sentences.append(_against_bag(pairs.auc, comparison.bag_pairs.auc))
@@ -39,7 +41,9 @@ def nearest_sense(comparison: Comparison, row: int) -> str:
         if sense and not np.isnan(cosines := cosines_N[[s == sense for s in senses]]).all()
     }
     if not means:
-        return f"Its mean cosine with the others is {np.nanmean(cosines_N):.2f}." if not np.isnan(cosines_N).all() else ""
+        return (
+            f"Its mean cosine with the others is {np.nanmean(cosines_N):.2f}." if not np.isnan(cosines_N).all() else ""
+        )
     (first, highest), *others = sorted(means.items(), key=lambda item: -item[1])
     if not others:
         return f"Its mean cosine with “{first}” is {highest:.2f}."
@@ -57,7 +61,13 @@ def _distance(pairs: SensePairs, word: str) -> str:
 
 
 def _chance(pairs: SensePairs) -> str:
-    strengths = ((0.9, "clearly"), (0.75, "fairly well"), (0.6, "somewhat"), (0.55, "barely"), (0.45, "no better than chance"))
+    strengths = (
+        (0.9, "clearly"),
+        (0.75, "fairly well"),
+        (0.6, "somewhat"),
+        (0.55, "barely"),
+        (0.45, "no better than chance"),
+    )
     strength = next((words for least, words in strengths if pairs.auc >= least), "the wrong way round")
     return f"The vectors tell the senses apart {strength} (AUC {pairs.auc:.2f}; chance is 0.50)."
 
