@@ -27,6 +27,7 @@ STATISTICS = "statistics.safetensors"
 USES_PER_WORD = 100
 SENTENCES_FOR_MEAN = 1_000
 PASSAGES_PER_WORD, WORDS_FOR_WEIGHTS = 8, 200
+FIRST_CONTENT_WORD = 300  # ids follow frequency, and the most frequent words have no senses to separate
 MIN_LETTERS_OF_COMMON_WORD = 4
 
 
@@ -111,7 +112,7 @@ def sample_text(encoder: Encoder) -> TokenizedCorpus:
 
 
 def calibrate(
-    encoder: Encoder, corpus: TokenizedCorpus, words: Sequence[str], num_common_words: int = 200
+    encoder: Encoder, corpus: TokenizedCorpus, words: Sequence[str], num_common_words: int = 60
 ) -> Statistics:
     """Measure the space on a corpus and write the result into the checkpoint.
 
@@ -127,7 +128,7 @@ def calibrate(
     if len(counts_V) > num_words:
         raise CheckpointError(f"the corpus has ids up to {len(counts_V) - 1}, the checkpoint only {num_words} words")
     named = [encoder.tokenizer.word_id(word) for word in words]
-    common = [i for i in range(NUM_SPECIAL, num_words) if _is_common_word(encoder.tokenizer.word(i))]
+    common = [i for i in range(FIRST_CONTENT_WORD, num_words) if _is_common_word(encoder.tokenizer.word(i))]
     wanted = dict.fromkeys([i for i in named if i >= NUM_SPECIAL] + common[:num_common_words])
     index = WordIndex(corpus)
     uses = {word_id: found for word_id in wanted if (found := index.uses(word_id))}
@@ -138,9 +139,7 @@ def calibrate(
         counts_V=counts_V,
         means={r: np.concatenate(encoder.layers_of_ids(sentences, r), axis=1).mean(axis=1) for r in READOUTS},
         word_ids_W=np.array(list(uses), dtype=np.int64),
-        word_means={
-            r: np.stack([use_layers(encoder, found, r).mean(axis=0) for found in uses.values()]) for r in READOUTS
-        },
+        word_means={r: _word_means(encoder, list(uses.values()), r) for r in READOUTS},
     )
     _save(encoder.checkpoint.path / STATISTICS, statistics)
     pairs = passages_of_words(index, counts_V)
@@ -160,12 +159,15 @@ def load_statistics(encoder: Encoder) -> Statistics | None:
     if not path.exists():
         return None
     model = encoder.config.model
-    tensors, _ = read_state(path)
+    try:
+        tensors, _ = read_state(path)
+    except CheckpointError as error:
+        raise CheckpointError(f"{path} cannot be read; copy it again, or delete it to go without") from error
     arrays = {
         name: tensor.float().numpy() if tensor.is_floating_point() else tensor.numpy()
         for name, tensor in tensors.items()
     }
-    num_kept = len(arrays.get("word_ids", []))
+    num_kept = arrays["word_ids"].size if "word_ids" in arrays else 0
     shape = (encoder.num_layers + 1, model.width)
     expected = {"counts": (model.vocabulary_size,), "word_ids": (num_kept,)}
     expected |= {f"mean.{readout}": shape for readout in READOUTS}
@@ -207,7 +209,7 @@ def learn_layer_weights(
     optimizer = torch.optim.Adam([logits, log_temperature], lr=0.05)
     targets = torch.arange(PASSAGES_PER_WORD).repeat(len(words))
     for _ in range(150):
-        mixed = torch.tensordot(layers, torch.softmax(logits, 0), dims=([3], [0]))
+        mixed = torch.einsum("wpuld,l->wpud", layers, torch.softmax(logits, 0))
         first, second = F.normalize(mixed, dim=-1).unbind(2)
         scores = first @ second.transpose(1, 2) / log_temperature.exp()
         loss = F.cross_entropy(scores.flatten(0, 1), targets)
@@ -215,6 +217,12 @@ def learn_layer_weights(
         loss.backward()
         optimizer.step()
     return tuple(round(weight, 4) for weight in torch.softmax(logits.detach(), 0).tolist())
+
+
+def _word_means(encoder: Encoder, words: Sequence[Sequence[CorpusUse]], readout: Readout) -> np.ndarray:
+    means = [use_layers(encoder, uses, readout).mean(axis=0) for uses in words]
+    # a text of short words only has none
+    return np.array(means, dtype=np.float32).reshape(len(words), encoder.num_layers + 1, encoder.config.model.width)
 
 
 def _is_common_word(word: str) -> bool:

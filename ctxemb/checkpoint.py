@@ -42,11 +42,13 @@ class CheckpointConfig(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     format_version: Literal[1] = 1
-    family: Literal["bilm"] = Field("bilm", description="Kind of encoder")
+    family: Literal["bilm"] = Field(default="bilm", description="Kind of encoder")
     model: BiLMConfig
     text: TextConfig
-    reading: Reading = Field(Reading(), description="What `Encoding.vectors` holds, unless asked otherwise")
-    layer_weights: dict[Readout, tuple[float, ...]] = Field({}, description="Learnt weights for layer = weighted")
+    reading: Reading = Field(default=Reading(), description="What `Encoding.vectors` holds, unless asked otherwise")
+    layer_weights: dict[Readout, tuple[float, ...]] = Field(
+        default={}, description="Learnt weights for layer = weighted"
+    )
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
@@ -22,6 +22,9 @@ from rich.table import Table
 from ctxemb.checkpoint import load_checkpoint
 from ctxemb.corpora import fetch, named_corpora, open_corpus
 from ctxemb.text import split_sentences
+
+if TYPE_CHECKING:
+    from ctxemb.distributed import World
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, add_completion=False, help=__doc__)
 data_app = typer.Typer(no_args_is_help=True, help="Named corpora: what there is, and fetching it.")
@@ -85,7 +88,7 @@ def train(
         if peers.is_first:
             peers.barrier()
             console.print(f"{len(tokenizer):,} words; {tokens.report}", highlight=False)
-        stopped = _watch(run(chosen, tokenizer, tokens, out, peers), visible=peers.is_first)
+        stopped = _watch(run(chosen, tokenizer, tokens, out, peers), peers)
         if peers.is_first and not stopped:
             _calibrate(out / "best", tokens)
     if stopped:
@@ -93,7 +96,7 @@ def train(
         raise typer.Exit(130)
 
 
-def _watch(records: Iterator[Any], *, visible: bool) -> bool:
+def _watch(records: Iterator[Any], peers: "World") -> bool:
     """Draw a run's progress until it ends; Ctrl-C or SIGTERM closes it after the current step. True if stopped."""
     from ctxemb.training import EndRecord, RescueRecord, StepRecord, ValidationRecord
 
@@ -107,7 +110,7 @@ def _watch(records: Iterator[Any], *, visible: bool) -> bool:
         MofNCompleteColumn(),
         TimeElapsedColumn(),
     )
-    with Progress(*columns, console=console, disable=not visible) as progress:
+    with Progress(*columns, console=console, disable=not peers.is_first) as progress:
         task = progress.add_task("starting", total=None)
         for record in records:
             match record:
@@ -129,7 +132,7 @@ def _watch(records: Iterator[Any], *, visible: bool) -> bool:
                     progress.console.print(f"step {record.step:,} skipped: {record.reason}", style="yellow")
                 case EndRecord():
                     progress.console.print(f"{record.reason} after {record.seconds / 60:,.1f} min", highlight=False)
-            if requests:
+            if peers.any(bool(requests)):  # all processes stop after the same step
                 records.close()  # pyright: ignore[reportAttributeAccessIssue]
                 return True
     return False
@@ -154,7 +157,7 @@ def encode(
     word: Annotated[str | None, typer.Option(help="Write only the vectors of this word")] = None,
     text_column: Annotated[str | None, typer.Option(help="Text column of csv, tsv, jsonl or parquet")] = None,
     split: Annotated[bool, typer.Option("--split", help="Split lines into sentences first")] = False,
-    readout: Annotated[str | None, typer.Option(help="here or context")] = None,
+    readout: Annotated[str | None, typer.Option(help="here, context or sentence")] = None,
     layer: Annotated[str | None, typer.Option(help="0, 1, ..., last, mean or weighted")] = None,
     device: Device = "auto",
     threads: Threads = None,
@@ -185,7 +188,7 @@ def compare(
     sentences: Annotated[list[str], typer.Argument(help="Sentences that hold the word", metavar="SENTENCE...")],
     word: Annotated[str, typer.Option(help="Target word")],
     sense: Annotated[list[str] | None, typer.Option(help="Sense of each sentence, in order; repeat")] = None,
-    readout: Annotated[str | None, typer.Option(help="here or context")] = None,
+    readout: Annotated[str | None, typer.Option(help="here, context or sentence")] = None,
     layer: Annotated[str | None, typer.Option(help="0, 1, ..., last, mean or weighted")] = None,
     centring: Annotated[str, typer.Option(help="off, 'all words' or 'per word'")] = "off",
     as_json: AsJson = False,

@@ -81,7 +81,7 @@ def _write_parquet(tables: Iterator[pa.Table], path: Path) -> int:
     try:
         for table in tables:
             # vectors are noise to a compressor: time spent on them is lost
-            writer = writer or pq.ParquetWriter(path, table.schema, compression="none", use_dictionary=["token"])
+            writer = writer or pq.ParquetWriter(path, table.schema, compression="none")
             writer.write_table(table)
             num_rows += len(table)
     finally:

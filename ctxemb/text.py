@@ -31,14 +31,19 @@ class TextConfig(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    language: Literal["en"] = Field("en", description="Language of the text")
-    lowercase: bool = Field(True, description="Read every letter as lower case")
-    min_frequency: int = Field(3, ge=1, le=1_000_000, description="A word seen less often becomes <unk>")
+    language: Literal["en"] = Field(default="en", description="Language of the text")
+    lowercase: bool = Field(default=True, description="Read every letter as lower case")
+    min_frequency: int = Field(default=3, ge=1, le=1_000_000, description="A word seen less often becomes <unk>")
     max_vocabulary: int | None = Field(
-        None, ge=NUM_SPECIAL + 1, le=2_000_000, description="Keep at most this many entries, special ones included"
+        default=None,
+        ge=NUM_SPECIAL + 1,
+        le=2_000_000,
+        description="Keep at most this many entries, special ones included",
     )
-    min_sentence_tokens: int = Field(5, ge=1, le=1_000, description="Shorter sentences are dropped")
-    max_sentence_tokens: int = Field(100, ge=1, le=10_000, description="Longer sentences are cut here, and counted")
+    min_sentence_tokens: int = Field(default=5, ge=1, le=1_000, description="Shorter sentences are dropped")
+    max_sentence_tokens: int = Field(
+        default=100, ge=1, le=10_000, description="Longer sentences are cut here, and counted"
+    )
 
 
 @dataclass(frozen=True)
@@ -61,7 +66,8 @@ class Tokens:
 
 def split_sentences(text: str, language: str = "en") -> list[str]:
     """Split a passage into sentences, without surrounding white space; empty ones are left out."""
-    return [sentence for piece in sentencex.segment(language, text) if (sentence := piece.strip())]
+    pieces = sentencex.segment(language, text)  # pyright: ignore[reportAttributeAccessIssue] (Rust, without stubs)
+    return [sentence for piece in pieces if (sentence := piece.strip())]
 
 
 class WordTokenizer:
@@ -119,8 +125,15 @@ class WordTokenizer:
         return self._tokenizer.get_vocab_size()
 
     def word(self, word_id: int) -> str:
-        """The vocabulary entry of an id."""
-        return self._tokenizer.id_to_token(word_id)
+        """The vocabulary entry of an id.
+
+        Raises:
+            KeyError: if there is no such id.
+        """
+        word = self._tokenizer.id_to_token(word_id)
+        if word is None:
+            raise KeyError(f"there is no word {word_id}; ids end at {len(self) - 1}")
+        return word
 
     def word_id(self, word: str) -> int:
         """The id of a single word after normalisation; 3 if it is unknown, or looks like a special token."""

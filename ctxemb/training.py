@@ -45,26 +45,32 @@ class TrainingConfig(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    num_epochs: int = Field(1, ge=1, le=10_000, description="Passes over the training sentences")
-    max_tokens: int | None = Field(None, ge=1, description="Stop after about this many training tokens")
-    batch_tokens: int = Field(2_000, ge=2, le=10_000_000, description="Cells of a batch, padding included")
-    accumulate: int = Field(1, ge=1, le=1_024, description="Batches per optimiser step and process")
-    learning_rate: float = Field(1e-3, gt=0, le=10, description="Adam's step size, at its highest")
-    schedule: Literal["constant", "cosine", "plateau"] = Field("cosine", description="How the rate changes")
-    warmup_steps: int = Field(200, ge=0, description="Steps of linear rise from 0 to the rate")
-    final_rate_share: float = Field(0.02, ge=0, le=1, description="Where the cosine ends, as a share of the rate")
-    plateau_patience: int = Field(2, ge=1, description="Validations without gain before `plateau` halves the rate")
-    clip_norm: float = Field(5.0, gt=0, description="Gradients longer than this are shortened to it")
-    validation_share: float = Field(0.01, gt=0, lt=1, description="Share of tokens held out for validation")
-    max_validation_tokens: int = Field(100_000, ge=1, description="Upper bound on held-out tokens")
-    validate_every: int = Field(1_000, ge=1, description="Steps between validations")
-    early_stop_patience: int | None = Field(None, ge=1, description="Stop after so many validations without gain")
-    save_every: int = Field(200, ge=1, description="Steps between saved states (lost at most after a kill)")
-    precision: Literal["auto", "float32", "bfloat16"] = Field(
-        "auto", description="auto: bfloat16 where the processor computes in it, else float32"
+    num_epochs: int = Field(default=1, ge=1, le=10_000, description="Passes over the training sentences")
+    max_tokens: int | None = Field(default=None, ge=1, description="Stop after about this many training tokens")
+    batch_tokens: int = Field(default=2_000, ge=2, le=10_000_000, description="Cells of a batch, padding included")
+    accumulate: int = Field(default=1, ge=1, le=1_024, description="Batches per optimiser step and process")
+    learning_rate: float = Field(default=1e-3, gt=0, le=10, description="Adam's step size, at its highest")
+    schedule: Literal["constant", "cosine", "plateau"] = Field(default="cosine", description="How the rate changes")
+    warmup_steps: int = Field(default=200, ge=0, description="Steps of linear rise from 0 to the rate")
+    final_rate_share: float = Field(
+        default=0.02, ge=0, le=1, description="Where the cosine ends, as a share of the rate"
     )
-    weight_type: WeightType = Field("float16", description="Number type of saved weights")
-    seed: int = Field(0, ge=0, lt=2**31, description="Decides initial weights, order and dropout")
+    plateau_patience: int = Field(
+        default=2, ge=1, description="Validations without gain before `plateau` halves the rate"
+    )
+    clip_norm: float = Field(default=5.0, gt=0, description="Gradients longer than this are shortened to it")
+    validation_share: float = Field(default=0.01, gt=0, lt=1, description="Share of tokens held out for validation")
+    max_validation_tokens: int = Field(default=100_000, ge=1, description="Upper bound on held-out tokens")
+    validate_every: int = Field(default=1_000, ge=1, description="Steps between validations")
+    early_stop_patience: int | None = Field(
+        default=None, ge=1, description="Stop after so many validations without gain"
+    )
+    save_every: int = Field(default=200, ge=1, description="Steps between saved states (lost at most after a kill)")
+    precision: Literal["auto", "float32", "bfloat16"] = Field(
+        default="auto", description="auto: bfloat16 where the processor computes in it, else float32"
+    )
+    weight_type: WeightType = Field(default="float16", description="Number type of saved weights")
+    seed: int = Field(default=0, ge=0, lt=2**31, description="Decides initial weights, order and dropout")
 
 
 @dataclass(frozen=True)

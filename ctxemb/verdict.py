@@ -48,7 +48,7 @@ def nearest_sense(comparison: Comparison, row: int) -> str:
     if not others:
         return f"Its mean cosine with “{first}” is {highest:.2f}."
     rest = ", ".join(f"{mean:.2f} with “{sense}”" for sense, mean in others)
-    if highest - others[0][1] < SAME_WITHIN:
+    if round(highest, 2) == round(others[0][1], 2):
         return f"It is as close to “{first}” as to “{others[0][0]}”: mean cosine {highest:.2f}, {rest}."
     return f"It is closest to “{first}”: mean cosine {highest:.2f}, against {rest}."
 

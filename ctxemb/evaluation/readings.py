@@ -70,6 +70,7 @@ def score_readings(
     statistics = load_statistics(encoder)
     bag = context_bag(encoder, statistics)
     tasks = load_coarsewsd(coarsewsd_folder) if coarsewsd_folder else []
+    uses: dict[str, list[Use]] = {}
     bag_scores: list[float] = []
     for readout in READOUTS:
         uses = _example_uses(encoder.with_reading(Reading(readout=readout)))

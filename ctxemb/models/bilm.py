@@ -9,7 +9,7 @@ Source: Peters et al. 2018 (ELMo), arXiv:1802.05365. Left out here: its characte
 B sentences, T tokens, V vocabulary, E embedding size, H units per direction, D = 2H, L layers, N predictions.
 """
 
-from typing import Literal, Self
+from typing import Literal, Self, cast, get_args
 
 import torch
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -21,8 +21,8 @@ from ctxemb.text import BOS, EOS, NUM_SPECIAL
 
 Direction = Literal["forward", "backward"]
 DIRECTIONS: tuple[Direction, Direction] = ("forward", "backward")
-Readout = Literal["here", "context"]
-READOUTS: tuple[Readout, Readout] = ("here", "context")
+Readout = Literal["here", "context", "sentence"]
+READOUTS: tuple[Readout, ...] = get_args(Readout)
 
 
 class BiLMConfig(BaseModel):
@@ -31,18 +31,20 @@ class BiLMConfig(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     vocabulary_size: int = Field(
-        NUM_SPECIAL + 1, ge=NUM_SPECIAL + 1, le=2_000_000, description="V, words and special ids"
+        default=NUM_SPECIAL + 1, ge=NUM_SPECIAL + 1, le=2_000_000, description="V, words and special ids"
     )
-    embedding_size: int = Field(128, ge=1, le=4_096, description="E, numbers per word at layer 0")
-    hidden_size: int = Field(256, ge=1, le=4_096, description="H, LSTM units per direction and layer")
-    num_layers: int = Field(2, ge=1, le=8, description="LSTM layers in each direction")
-    dropout: float = Field(0.1, ge=0, lt=1, description="Share of units switched off while training")
-    shared_embeddings: bool = Field(True, description="Both directions use one embedding and one output layer")
-    softmax: Literal["full", "adaptive"] = Field("adaptive", description="Output layer; both give exact likelihoods")
+    embedding_size: int = Field(default=128, ge=1, le=4_096, description="E, numbers per word at layer 0")
+    hidden_size: int = Field(default=256, ge=1, le=4_096, description="H, LSTM units per direction and layer")
+    num_layers: int = Field(default=2, ge=1, le=8, description="LSTM layers in each direction")
+    dropout: float = Field(default=0.1, ge=0, lt=1, description="Share of units switched off while training")
+    shared_embeddings: bool = Field(default=True, description="Both directions use one embedding and one output layer")
+    softmax: Literal["full", "adaptive"] = Field(
+        default="adaptive", description="Output layer; both give exact likelihoods"
+    )
     cutoffs: tuple[int, ...] = Field(
-        (2_000, 8_000), description="Ids at which the adaptive softmax starts a new cluster"
+        default=(2_000, 8_000), description="Ids at which the adaptive softmax starts a new cluster"
     )
-    tied_weights: bool = Field(True, description="The output layer uses the input embedding's weights")
+    tied_weights: bool = Field(default=True, description="The output layer uses the input embedding's weights")
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -105,7 +107,7 @@ class BiLM(nn.Module):
         embedding = nn.Embedding(config.vocabulary_size, config.embedding_size)
         # small, so that an untrained model is close to uniform also with tied weights
         nn.init.uniform_(embedding.weight, -0.1, 0.1)
-        weight_VE = embedding.weight
+        weight_VE = cast(nn.Parameter, embedding.weight)
         if not config.tied_weights:
             weight_VE = nn.Parameter(torch.empty_like(embedding.weight))
             nn.init.uniform_(weight_VE, -0.1, 0.1)
@@ -126,17 +128,20 @@ class BiLM(nn.Module):
         Args:
             batch: B sentences.
             readout: `here`, the states that have just read the word; `context`, the forward state before
-                it and the backward state after it, which have not seen it.
+                it and the backward state after it, which have not seen it; `sentence`, the state at the word and
+                the mean state at the sentence's other words, each scaled to length 1, then added.
 
         Returns:
-            (L + 1, B, T, D). Layer 0 is the embedding, the same for both read-outs: `[x; 0; x; 0]`, padded with
+            (L + 1, B, T, D). Layer 0 is the embedding, the same for every read-out: `[x; 0; x; 0]`, padded with
             zeros to the width of the others, which changes no cosine. Cells beyond a sentence's length are
             undefined.
         """
         # state t has read t words: `here` drops the state that has read none, `context` the one that has read all
-        window = slice(1, None) if readout == "here" else slice(0, -1)
+        window = slice(0, -1) if readout == "context" else slice(1, None)
         forward, backward = (self._states(batch, direction, window) for direction in DIRECTIONS)
         joined = [torch.cat(pair, dim=-1) for pair in zip(forward, backward, strict=True)]
+        if readout == "sentence":
+            joined = [with_rest_of_sentence(layer_BTD, batch.lengths_B) for layer_BTD in joined]
         return torch.stack([self._layer_zero(batch), *joined])
 
     def predictions(self, batch: Batch) -> Tensor:
@@ -173,6 +178,15 @@ def reverse(values_BTx: Tensor, lengths_B: Tensor) -> Tensor:
     if values_BTx.dim() == 2:
         return values_BTx.gather(1, index_BT)
     return values_BTx.gather(1, index_BT[:, :, None].expand(-1, -1, values_BTx.shape[2]))
+
+
+def with_rest_of_sentence(states_BTD: Tensor, lengths_B: Tensor) -> Tensor:
+    """Each state plus the mean of the others in its sentence, both scaled to length 1 (the others weigh the same)."""
+    positions_T = torch.arange(states_BTD.shape[1], device=states_BTD.device)
+    states_BTD = states_BTD * (positions_T < lengths_B[:, None])[:, :, None]
+    # a mean differs from the sum only by its length, which is scaled away
+    others_BTD = states_BTD.sum(dim=1, keepdim=True) - states_BTD
+    return nn.functional.normalize(states_BTD, dim=-1) + nn.functional.normalize(others_BTD, dim=-1)
 
 
 def prediction_mask(batch: Batch) -> Tensor:

@@ -20,10 +20,12 @@ class Reading(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    readout: Readout = Field("here", description="State at the word, or the states around it")
-    layer: int | Literal["last", "mean", "weighted"] = Field("last", description="Layer, 0 = embedding, or a mix")
+    readout: Readout = Field(default="here", description="State at the word, or the states around it")
+    layer: int | Literal["last", "mean", "weighted"] = Field(
+        default="last", description="Layer, 0 = embedding, or a mix"
+    )
     layer_weights: tuple[float, ...] | None = Field(
-        None, description="Share of each layer from 0 on, summing to 1, for layer = weighted"
+        default=None, description="Share of each layer from 0 on, summing to 1, for layer = weighted"
     )
 
     @model_validator(mode="after")

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 from torch import Tensor, nn
 
 from ctxemb.batching import Batch, make_batch
-from ctxemb.models.bilm import BiLM, BiLMConfig, DirectionalLM, inputs_and_targets, prediction_mask, reverse
+from ctxemb.models.bilm import READOUTS, BiLM, BiLMConfig, DirectionalLM, inputs_and_targets, prediction_mask, reverse
 from ctxemb.text import BOS, EOS
 
 V, E, H = 40, 6, 8
@@ -132,6 +132,19 @@ def test_layers_agree_with_a_naive_loop(model, readout):
             torch.testing.assert_close(layers_LBTD[layer + 1, b, t], expected, atol=1e-5, rtol=1e-5)
 
 
+def test_sentence_adds_the_mean_of_the_other_words_at_equal_length(model):
+    here, sentence = (model.layers(make_batch(SENTENCES), readout) for readout in ("here", "sentence"))
+    for b, words in enumerate(SENTENCES):
+        for t, layer in itertools.product(range(len(words)), (1, 2)):
+            state = here[layer, b, t]
+            others = [here[layer, b, other] for other in range(len(words)) if other != t]
+            expected = state / state.norm()
+            if others:  # a sentence of one word has no rest
+                mean = torch.stack(others).mean(dim=0)
+                expected = expected + mean / mean.norm()
+            torch.testing.assert_close(sentence[layer, b, t], expected, atol=1e-5, rtol=1e-5)
+
+
 def test_layer_0_is_the_embedding_of_each_direction_padded_with_zeros(model):
     layer_0 = model.layers(make_batch(SENTENCES))[0]
     word = SENTENCES[2][3]
@@ -163,7 +176,7 @@ def test_predictions_are_what_the_loss_is_made_of():
 # a sentence depends on itself alone
 
 
-@pytest.mark.parametrize("readout", ["here", "context"])
+@pytest.mark.parametrize("readout", READOUTS)
 def test_a_batch_of_one_equals_a_batch_of_many_in_any_order(model, readout):
     together = model.layers(make_batch(SENTENCES), readout)
     shuffled = model.layers(make_batch(SENTENCES[::-1]), readout)
@@ -223,7 +236,7 @@ def test_the_context_of_a_word_does_not_know_it_and_its_own_state_does(model):
 # two uses of a word
 
 
-@pytest.mark.parametrize("readout", ["here", "context"])
+@pytest.mark.parametrize("readout", READOUTS)
 def test_two_uses_are_one_vector_at_layer_0_and_two_above(model, readout):
     layers_LTD = model.layers(make_batch([[7, 20, 35, 7, 12]]), readout)[:, 0]
     first, second = layers_LTD[:, 0], layers_LTD[:, 3]
