@@ -7,6 +7,7 @@ os.environ["TOKENIZERS_PARALLELISM"] = "false"
 
 import itertools
 import math
+import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -16,6 +17,7 @@ import pytest
 import torch
 
 from ctxemb import Encoder
+from ctxemb.calibration import calibrate
 from ctxemb.corpora import Corpus, open_corpus
 from ctxemb.distributed import World
 from ctxemb.models.bilm import BiLMConfig
@@ -126,3 +128,20 @@ def tiny_checkpoint(tiny_run: Path) -> Path:
 def encoder(tiny_checkpoint: Path) -> Encoder:
     """The tiny checkpoint, ready to read."""
     return Encoder.load(tiny_checkpoint, device="cpu")
+
+
+@pytest.fixture(scope="session")
+def tiny_corpus(tiny_run: Path, encoder: Encoder) -> TokenizedCorpus:
+    """The text of the tiny checkpoint, in its ids: one sentence a passage."""
+    folder = tiny_run.parent
+    return tokenize([open_corpus(folder / "text.txt")], encoder.tokenizer, encoder.config.text, folder / "cache")
+
+
+@pytest.fixture(scope="session")
+def calibrated(tiny_checkpoint: Path, tiny_corpus: TokenizedCorpus, tmp_path_factory: pytest.TempPathFactory) -> Encoder:
+    """A copy of the tiny checkpoint that keeps word counts and means; tests that change its folder copy it first."""
+    folder = tmp_path_factory.mktemp("calibrated") / "checkpoint"
+    shutil.copytree(tiny_checkpoint, folder)
+    words = ["bank", "plant", "approved", "water", "zyzzyva"]
+    calibrate(Encoder.load(folder, device="cpu"), tiny_corpus, words)
+    return Encoder.load(folder, device="cpu")

@@ -238,8 +238,8 @@ def test_the_context_of_a_word_does_not_know_it_and_its_own_state_does(model):
 
 @pytest.mark.parametrize("readout", READOUTS)
 def test_two_uses_are_one_vector_at_layer_0_and_two_above(model, readout):
-    layers_LTD = model.layers(make_batch([[7, 20, 35, 7, 12]]), readout)[:, 0]
-    first, second = layers_LTD[:, 0], layers_LTD[:, 3]
+    layers_LBTD = model.layers(make_batch([[7, 20, 35, 9], [12, 31, 7, 4]]), readout)
+    first, second = layers_LBTD[:, 0, 0], layers_LBTD[:, 1, 2]
     assert torch.equal(first[0], second[0])
     cosines = torch.cosine_similarity(first, second, dim=-1).tolist()
     assert cosines[0] == pytest.approx(1, abs=1e-6)
