@@ -25,6 +25,7 @@ from ctxemb.tokenized import TokenizedCorpus, cache_folder, tokenize
 
 STATISTICS = "statistics.safetensors"
 USES_PER_WORD = 100
+USES_PER_CHUNK = 64
 SENTENCES_FOR_MEAN = 1_000
 PASSAGES_PER_WORD, WORDS_FOR_WEIGHTS = 8, 200
 FIRST_CONTENT_WORD = 300  # ids follow frequency, and the most frequent words have no senses to separate
@@ -102,8 +103,12 @@ class WordIndex:
 
 def use_layers(encoder: Encoder, uses: Sequence[CorpusUse], readout: Readout) -> np.ndarray:
     """Vectors of uses at every layer, (uses, L + 1, D)."""
-    layers = encoder.layers_of_ids([use.ids for use in uses], readout)
-    return np.stack([layers_LTD[:, use.position] for layers_LTD, use in zip(layers, uses, strict=True)])
+    vectors = []
+    for start in range(0, len(uses), USES_PER_CHUNK):  # only a chunk's whole sentences are held at once
+        chunk = uses[start : start + USES_PER_CHUNK]
+        layers = encoder.layers_of_ids([use.ids for use in chunk], readout)
+        vectors += [layers_LTD[:, use.position].copy() for layers_LTD, use in zip(layers, chunk, strict=True)]
+    return np.stack(vectors)
 
 
 def sample_text(encoder: Encoder) -> TokenizedCorpus:

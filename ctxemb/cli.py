@@ -98,7 +98,7 @@ def train(
 
 def _watch(records: Iterator[Any], peers: "World") -> bool:
     """Draw a run's progress until it ends; Ctrl-C or SIGTERM closes it after the current step. True if stopped."""
-    from ctxemb.training import EndRecord, RescueRecord, StepRecord, ValidationRecord
+    from ctxemb.progress import EndRecord, RescueRecord, StepRecord, ValidationRecord
 
     requests: list[int] = []
     for number in (signal.SIGINT, signal.SIGTERM):

@@ -13,7 +13,7 @@ import pandas as pd
 from ctxemb.analysis.context_bag import ContextBag
 from ctxemb.analysis.senses import SensePairs, labelled_pairs, sense_pairs
 from ctxemb.analysis.similarity import RandomPairs, cosine_matrix, random_pair_cosine
-from ctxemb.calibration import Statistics, WordIndex, sample_text, use_layers
+from ctxemb.calibration import CorpusUse, Statistics, WordIndex, sample_text, use_layers
 from ctxemb.encoder import Encoder, Encoding
 from ctxemb.examples import load_examples
 from ctxemb.models.bilm import Readout
@@ -229,13 +229,9 @@ def influence(encoder: Encoder, use: Use, mean_LD: np.ndarray | None) -> np.ndar
     """
     ids = use.encoding.ids
     others = [t for t in range(len(ids)) if t != use.position]
-    shortened = [np.delete(ids, t) for t in others]
-    layers = encoder.layers_of_ids(shortened, encoder.reading.readout)
-    positions = [use.position - (t < use.position) for t in others]
-    variants = [use.encoding.layers[:, use.position]] + [
-        layers_LTD[:, position] for layers_LTD, position in zip(layers, positions, strict=True)
-    ]
-    layers_LND = np.stack(variants, axis=1)
+    shortened = [CorpusUse(np.delete(ids, t), use.position - (t < use.position)) for t in others]
+    layers_NLD = use_layers(encoder, [CorpusUse(ids, use.position), *shortened], encoder.reading.readout)
+    layers_LND = layers_NLD.swapaxes(0, 1)
     if mean_LD is not None:
         layers_LND = layers_LND - mean_LD[:, None]
     moved_T = np.full(len(ids), np.nan)
@@ -269,7 +265,9 @@ def _example_uses(encoder: Encoder, statistics: Statistics | None) -> tuple[np.n
 
 
 def _random_pairs(vectors_ND: np.ndarray, words_N: np.ndarray) -> RandomPairs:
-    if not np.linalg.norm(vectors_ND, axis=1).max() > 1e-6:  # layer 0, centred per word: nothing is left
+    # layer 0, centred per word: nothing is left
+    has_direction_N = np.linalg.norm(vectors_ND, axis=1) > 1e-6
+    if len(set(words_N[has_direction_N])) < 2:
         return RandomPairs(np.nan, np.nan, 0)
     return random_pair_cosine(vectors_ND, words_N)
 

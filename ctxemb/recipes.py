@@ -9,9 +9,10 @@ from pydantic import BaseModel, ConfigDict, Field
 from ctxemb.corpora import Corpus
 from ctxemb.distributed import World
 from ctxemb.models.bilm import BiLMConfig
+from ctxemb.progress import Progress
 from ctxemb.text import TextConfig, WordTokenizer
 from ctxemb.tokenized import OnProgress, TokenizedCorpus, tokenize, train_tokenizer
-from ctxemb.training import Progress, TrainingConfig, train
+from ctxemb.training import TrainingConfig, train
 
 
 class Recipe(BaseModel):

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal, TextIO
+from typing import Any, Literal, TextIO
 
 import numpy as np
 import torch
@@ -27,6 +27,15 @@ from ctxemb.batching import Batch, corpus_batch, plan_batches
 from ctxemb.checkpoint import WeightType, read_state, replace_file, save_checkpoint, write_state
 from ctxemb.distributed import World
 from ctxemb.models.bilm import BiLM, BiLMConfig
+from ctxemb.progress import (
+    EndRecord,
+    Progress,
+    RescueRecord,
+    StepRecord,
+    ValidationRecord,
+    keep_records_until,
+    progress_line,
+)
 from ctxemb.text import TextConfig, WordTokenizer
 from ctxemb.tokenized import TokenizedCorpus
 
@@ -71,81 +80,6 @@ class TrainingConfig(BaseModel):
     )
     weight_type: WeightType = Field(default="float16", description="Number type of saved weights")
     seed: int = Field(default=0, ge=0, lt=2**31, description="Decides initial weights, order and dropout")
-
-
-@dataclass(frozen=True)
-class StepRecord:
-    """One optimiser step. Losses are means per prediction in nats; the padding share is 0 to 1."""
-
-    kind: ClassVar[str] = "step"
-    step: int
-    total_steps: int
-    epoch: int
-    num_tokens: int
-    loss_forward_nats: float
-    loss_backward_nats: float
-    perplexity: float
-    gradient_norm: float
-    learning_rate: float
-    tokens_per_second: float
-    eta_seconds: float
-    padding_share: float
-
-
-@dataclass(frozen=True)
-class ValidationRecord:
-    """Loss on the held-out passages, per direction, in nats per prediction (words and one boundary a sentence)."""
-
-    kind: ClassVar[str] = "validation"
-    step: int
-    epoch: int
-    num_tokens: int
-    loss_forward_nats: float
-    loss_backward_nats: float
-    perplexity_forward: float
-    perplexity_backward: float
-    is_best: bool
-
-
-@dataclass(frozen=True)
-class RescueRecord:
-    """A step that was skipped because its loss or gradient was not finite."""
-
-    kind: ClassVar[str] = "rescue"
-    step: int
-    reason: str
-    learning_rate: float
-    clip_norm: float
-    is_restored: bool
-
-
-@dataclass(frozen=True)
-class EndRecord:
-    """Why and when the run ended."""
-
-    kind: ClassVar[str] = "end"
-    step: int
-    reason: Literal["finished", "early stop", "stopped"]
-    seconds: float
-
-
-Progress = StepRecord | ValidationRecord | RescueRecord | EndRecord
-
-
-def progress_line(record: Progress) -> str:
-    """A record as one line of JSON."""
-    return json.dumps({"kind": record.kind, **asdict(record)})
-
-
-def read_progress(path: Path) -> list[Progress]:
-    """The records of a progress.jsonl; a half-written last line is left for the next reading."""
-    kinds = {kind.kind: kind for kind in (StepRecord, ValidationRecord, RescueRecord, EndRecord)}
-    records = []
-    for line in path.read_text(encoding="utf-8").splitlines(keepends=True):
-        if line.endswith("\n"):
-            values = json.loads(line)
-            records.append(kinds[values.pop("kind")](**values))
-    return records
 
 
 @dataclass
@@ -253,7 +187,7 @@ class Run:
         """Run to the end, yielding a record for every step, validation and rescue."""
         state, config = self.state, self.config
         if self.world.is_first:
-            _keep_records_until(self.out / PROGRESS, state.step)
+            keep_records_until(self.out / PROGRESS, state.step)
         with (self.out / PROGRESS).open("a", encoding="utf-8") if self.world.is_first else nullcontext() as log:
             started = time.perf_counter() - state.seconds
             reason: Literal["finished", "early stop"] = "finished"
@@ -489,13 +423,3 @@ def _differences(earlier: dict[str, Any], now: dict[str, Any]) -> set[str]:
         for key in earlier.get(part, {}).keys() | now.get(part, {}).keys()
         if earlier.get(part, {}).get(key) != now.get(part, {}).get(key)
     }
-
-
-def _keep_records_until(path: Path, step: int) -> None:
-    """Drop the records of steps that will be done again, and the end mark of the interrupted stretch."""
-    kept = [
-        record
-        for record in (read_progress(path) if path.exists() else [])
-        if record.step <= step and not isinstance(record, EndRecord)
-    ]
-    replace_file(path, "".join(progress_line(record) + "\n" for record in kept).encode())

@@ -13,7 +13,8 @@ from ctxemb.batching import plan_batches
 from ctxemb.checkpoint import load_checkpoint
 from ctxemb.distributed import World, choose_device, world
 from ctxemb.models.bilm import BiLM, BiLMConfig
-from ctxemb.training import StepRecord, TrainingConfig, ValidationRecord, read_progress, train
+from ctxemb.progress import StepRecord, ValidationRecord, read_progress
+from ctxemb.training import TrainingConfig, train
 
 ALONE = World(0, 1, torch.device("cpu"))
 MODEL = BiLMConfig(vocabulary_size=28, embedding_size=8, hidden_size=16, num_layers=1, dropout=0, cutoffs=(10, 20))

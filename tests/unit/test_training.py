@@ -16,21 +16,16 @@ from ctxemb.batching import make_batch
 from ctxemb.checkpoint import load_checkpoint, read_state
 from ctxemb.distributed import World
 from ctxemb.models.bilm import BiLM, BiLMConfig
-from ctxemb.training import (
+from ctxemb.progress import (
     EndRecord,
     Progress,
     RescueRecord,
-    Run,
     StepRecord,
-    TrainingConfig,
-    TrainingError,
     ValidationRecord,
-    evaluate,
     progress_line,
     read_progress,
-    scheduled_rate,
-    train,
 )
+from ctxemb.training import Run, TrainingConfig, TrainingError, evaluate, scheduled_rate, train
 
 ALONE = World(0, 1, torch.device("cpu"))
 MODEL = BiLMConfig(vocabulary_size=28, embedding_size=8, hidden_size=16, num_layers=1, dropout=0.2, cutoffs=(10, 20))
