@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from ctxemb.corpora import Corpus
 from ctxemb.distributed import World
 from ctxemb.models.bilm import BiLMConfig
+from ctxemb.models.reading import Reading
 from ctxemb.progress import Progress
 from ctxemb.text import TextConfig, WordTokenizer
 from ctxemb.tokenized import OnProgress, TokenizedCorpus, tokenize, train_tokenizer
@@ -26,6 +27,7 @@ class Recipe(BaseModel):
     text: TextConfig
     model: BiLMConfig = Field(description="Sizes; the vocabulary size follows from the corpus")
     training: TrainingConfig
+    reading: Reading = Field(default=Reading(), description="The checkpoint's default vector of a word")
 
 
 RECIPES = {
@@ -49,6 +51,7 @@ RECIPES = {
                 max_validation_tokens=60_000,
                 save_every=500,
             ),
+            reading=Reading(readout="sentence", layer="last"),
         ),
         Recipe(
             name="cpu-small",
@@ -102,7 +105,7 @@ def run(
 ) -> Iterator[Progress]:
     """Train a recipe's model into `out`; see `training.train`."""
     model = recipe.model.model_copy(update={"vocabulary_size": len(tokenizer)})
-    return train(model, recipe.training, corpus, tokenizer, recipe.text, out, world)
+    return train(model, recipe.training, corpus, tokenizer, recipe.text, out, world, recipe.reading)
 
 
 def choose_recipe(name: str) -> Recipe:

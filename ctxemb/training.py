@@ -27,6 +27,7 @@ from ctxemb.batching import Batch, corpus_batch, plan_batches
 from ctxemb.checkpoint import WeightType, read_state, replace_file, save_checkpoint, write_state
 from ctxemb.distributed import World
 from ctxemb.models.bilm import BiLM, BiLMConfig
+from ctxemb.models.reading import Reading
 from ctxemb.progress import (
     EndRecord,
     Progress,
@@ -107,8 +108,11 @@ def train(
     text: TextConfig,
     out: Path,
     world: World,
+    reading: Reading | None = None,
 ) -> Iterator[Progress]:
     """Train a BiLM, or go on with the run in `out` if there is one.
+
+    `reading` is what the checkpoints will give as a word's default vector.
 
     Close the generator to stop: the state is saved and the next call resumes it, with the same loss curve as
     a run that was never interrupted.
@@ -116,8 +120,7 @@ def train(
     Raises:
         TrainingError: if `out` holds another run, the corpus is too small, or the loss stays non-finite.
     """
-    run = Run(model_config, config, corpus, tokenizer, text, out, world)
-    return run.records()
+    return Run(model_config, config, corpus, tokenizer, text, out, world, reading).records()
 
 
 class Run:
@@ -132,8 +135,9 @@ class Run:
         text: TextConfig,
         out: Path,
         world: World,
+        reading: Reading | None = None,
     ) -> None:
-        self.config, self.corpus, self.tokenizer, self.text = config, corpus, tokenizer, text
+        self.config, self.corpus, self.tokenizer, self.text, self.reading = config, corpus, tokenizer, text, reading
         self.out, self.world = out, world
         self.state = RunState(clip_norm=config.clip_norm)
         torch.manual_seed(config.seed)
@@ -337,8 +341,9 @@ class Run:
                     self.model,
                     self.tokenizer,
                     self.text,
-                    metrics=metrics,
-                    weight_type=self.config.weight_type,
+                    self.reading,
+                    metrics,
+                    self.config.weight_type,
                 )
         return record
 
