@@ -4,6 +4,7 @@ Exit codes: 0 done, 1 the input was at fault (one sentence on stderr), 2 wrong u
 """
 
 import dataclasses
+import io
 import json
 import signal
 import sys
@@ -17,7 +18,7 @@ import typer
 from pydantic import ValidationError
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-from rich.table import Table
+from rich.table import Column, Table
 
 from ctxemb.checkpoint import load_checkpoint
 from ctxemb.corpora import fetch, named_corpora, open_corpus
@@ -29,7 +30,9 @@ if TYPE_CHECKING:
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, add_completion=False, help=__doc__)
 data_app = typer.Typer(no_args_is_help=True, help="Named corpora: what there is, and fetching it.")
 app.add_typer(data_app, name="data")
-console = Console(stderr=True)
+# brackets and colons in people's sentences and paths are text, and a message is one line however narrow the terminal
+screen = Console(markup=False, emoji=False, highlight=False)
+console = Console(markup=False, emoji=False, highlight=False, soft_wrap=True, stderr=True)
 
 CheckpointPath = Annotated[Path, typer.Argument(help="Checkpoint folder", metavar="CHECKPOINT")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON to stdout, for programs")]
@@ -39,6 +42,8 @@ Threads = Annotated[int | None, typer.Option(min=1, help="CPU threads (default: 
 
 def main() -> None:
     """Run the command line; a user's mistake is one sentence, never a traceback."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # half a character, or one that the terminal's encoding has not
     try:
         app()
     except ValidationError as error:
@@ -49,7 +54,7 @@ def main() -> None:
 
 
 def _fail(message: str) -> None:
-    console.print(f"error: {message}", style="red", markup=False, highlight=False)
+    console.print(f"error: {message}", style="red")
     sys.exit(1)
 
 
@@ -87,7 +92,7 @@ def train(
             tokenizer, tokens = prepare(chosen, sources, cache_folder(), on_passages)
         if peers.is_first:
             peers.barrier()
-            console.print(f"{len(tokenizer):,} words; {tokens.report}", highlight=False)
+            console.print(f"{len(tokenizer):,} words; {tokens.report}")
         stopped = _watch(run(chosen, tokenizer, tokens, out, peers), peers)
         if peers.is_first and not stopped:
             _calibrate(out / "best", tokens)
@@ -100,9 +105,6 @@ def _watch(records: Iterator[Any], peers: "World") -> bool:
     """Draw a run's progress until it ends; Ctrl-C or SIGTERM closes it after the current step. True if stopped."""
     from ctxemb.progress import EndRecord, RescueRecord, StepRecord, ValidationRecord
 
-    requests: list[int] = []
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda received, _: requests.append(received))
     columns = (
         SpinnerColumn(),
         TextColumn("{task.description}"),
@@ -110,7 +112,7 @@ def _watch(records: Iterator[Any], peers: "World") -> bool:
         MofNCompleteColumn(),
         TimeElapsedColumn(),
     )
-    with Progress(*columns, console=console, disable=not peers.is_first) as progress:
+    with _stop_requests() as requests, Progress(*columns, console=console, disable=not peers.is_first) as progress:
         task = progress.add_task("starting", total=None)
         for record in records:
             match record:
@@ -125,17 +127,29 @@ def _watch(records: Iterator[Any], peers: "World") -> bool:
                 case ValidationRecord():
                     progress.console.print(
                         f"step {record.step:,}: validation perplexity forward {record.perplexity_forward:,.1f}, "
-                        f"backward {record.perplexity_backward:,.1f}{' (best)' if record.is_best else ''}",
-                        highlight=False,
+                        f"backward {record.perplexity_backward:,.1f}{' (best)' if record.is_best else ''}"
                     )
                 case RescueRecord():
                     progress.console.print(f"step {record.step:,} skipped: {record.reason}", style="yellow")
                 case EndRecord():
-                    progress.console.print(f"{record.reason} after {record.seconds / 60:,.1f} min", highlight=False)
+                    progress.console.print(f"{record.reason} after {record.seconds / 60:,.1f} min")
             if peers.any(bool(requests)):  # all processes stop after the same step
                 records.close()  # pyright: ignore[reportAttributeAccessIssue]
                 return True
     return False
+
+
+@contextmanager
+def _stop_requests() -> Iterator[list[int]]:
+    """Ctrl-C and SIGTERM, collected as long as this is open instead of ending the process in the middle of a step."""
+    requests: list[int] = []
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    earlier = [signal.signal(number, lambda received, _: requests.append(received)) for number in numbers]
+    try:
+        yield requests
+    finally:
+        for number, handler in zip(numbers, earlier, strict=True):
+            signal.signal(number, handler)
 
 
 def _calibrate(checkpoint: Path, tokens: Any) -> None:
@@ -146,7 +160,7 @@ def _calibrate(checkpoint: Path, tokens: Any) -> None:
     encoder = Encoder.load(checkpoint)
     with console.status("measuring the space: means and layer weights"):
         calibrate(encoder, tokens, sorted(load_examples(encoder.config.text.language).word.unique()))
-    console.print(f"checkpoint: {checkpoint}", highlight=False)
+    console.print(f"checkpoint: {checkpoint}")
 
 
 @app.command()
@@ -179,7 +193,7 @@ def encode(
                     on_sentences(num_done)
 
         num_rows = write_encodings(encoder.encode_stream(sentences()), output, encoder.config.model.width, word)
-    console.print(f"{num_rows:,} vectors of {encoder.config.model.width} numbers in {output}", highlight=False)
+    console.print(f"{num_rows:,} vectors of {encoder.config.model.width} numbers in {output}")
 
 
 @app.command()
@@ -209,7 +223,7 @@ def compare(
     ]
     uses, problems = comparison.find_uses(encoder, given, word)
     for problem in problems:
-        console.print(f"left out: {problem}", style="yellow", markup=False)
+        console.print(f"left out: {problem}", style="yellow")
     if len(uses) < 2:
         raise comparison.TargetError(f"{len(uses)} of {len(given)} sentences can be compared; at least 2 are needed")
     mean_LD = comparison.centring_mean(centring, encoder, statistics, word)
@@ -240,13 +254,12 @@ def compare(
     table = Table("", *(str(i + 1) for i in range(len(uses))), title=f"cosine between the uses of “{word}”")
     for i, use in enumerate(uses):
         table.add_row(f"{i + 1}. {use.sentence.text}", *(f"{cosine:.2f}" for cosine in result.cosines_NN[i]))
-    out = Console()
-    out.print(table)
-    out.print(
+    screen.print(table)
+    screen.print(
         f"mean {result.mean_cosine:.2f}; random words {random.mean:.2f}; static control (layer 0) "
         f"{summary['static_control_mean']:.2f}; same sense {result.pairs.same_mean:.2f}, "
         f"cross sense {result.pairs.cross_mean:.2f}",
-        highlight=False,
+        soft_wrap=True,
     )
 
 
@@ -269,7 +282,7 @@ def info(checkpoint: CheckpointPath, as_json: AsJson = False) -> None:
             table.add_row(field, json.dumps(value))
     for field, value in loaded.metrics.get("validation", {}).items():
         table.add_row(f"validation {field}", json.dumps(value))
-    Console().print(table)
+    screen.print(table)
 
 
 @app.command()
@@ -291,10 +304,10 @@ def evaluate(
     try:
         results["wikitext-2:valid"] = dataclasses.asdict(perplexity.corpus_perplexity(encoder))
     except CorpusError as error:
-        console.print(f"no perplexity: {error}", style="yellow", markup=False)
+        console.print(f"no perplexity: {error}", style="yellow")
     folder = (data or data_folder()) / "coarsewsd-20"
     if not folder.is_dir():
-        console.print(f"no CoarseWSD-20 in {folder}: its column stays empty", style="yellow", markup=False)
+        console.print(f"no CoarseWSD-20 in {folder}: its column stays empty", style="yellow")
     with console.status("reading") as status:
         scores = list(readings.score_readings(encoder, folder if folder.is_dir() else None, status.update))
     results["readings"] = readings.as_rows(scores)
@@ -312,10 +325,10 @@ def evaluate(
         recall = "" if score.dev_recall is None else f"{score.dev_recall:.3f}"
         values = (score.example_auc, score.example_gap, score.example_same, score.example_cross)
         table.add_row(score.reading, *(f"{value:.3f}" for value in values), recall)
-    Console().print(table)
+    screen.print(table)
     for name, value in results.items():
         if name != "readings":
-            Console().print(f"{name}: {value}", highlight=False)
+            screen.print(f"{name}: {value}", soft_wrap=True)
 
 
 @data_app.command("list")
@@ -328,10 +341,10 @@ def data_list(as_json: AsJson = False) -> None:
     if as_json:
         _print_json(rows)
         return
-    table = Table("name", "size", "here", "licence", "description")
+    table = Table(Column("name", no_wrap=True), "size", "here", "licence", "description")
     for row in rows:
         table.add_row(row["name"], row["size"], "yes" if row["here"] else "no", row["licence"], row["description"])
-    Console().print(table)
+    screen.print(table)
 
 
 @data_app.command("get")
@@ -342,7 +355,7 @@ def data_get(
     """Fetch a corpus from its public home into the data folder."""
     with _counter(f"fetching {name}") as on_progress:
         path = fetch(name, lambda done, _: on_progress(done), max_tokens=max_tokens)
-    console.print(f"{name} is at {path}", highlight=False)
+    console.print(f"{name} is at {path}")
 
 
 def _load_encoder(checkpoint: Path, device: str, readout: str | None, layer: str | None) -> Any:
@@ -367,7 +380,11 @@ def _set_threads(threads: int | None) -> None:
 @contextmanager
 def _counter(description: str, *, visible: bool = True) -> Iterator[Any]:
     """A spinner with a count; the inner call is handed the number done so far."""
-    columns = (SpinnerColumn(), TextColumn(f"{description}: {{task.completed:,.0f}}"), TimeElapsedColumn())
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}: {task.completed:,.0f}", markup=False),
+        TimeElapsedColumn(),
+    )
     with Progress(*columns, console=console, disable=not visible, transient=True) as progress:
         task = progress.add_task(description, total=None)
         yield lambda done: progress.update(task, completed=done)

@@ -8,7 +8,6 @@ T tokens, L layers above layer 0, D numbers per vector.
 import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Literal
 
@@ -22,7 +21,10 @@ from ctxemb.models.bilm import BiLM, Readout
 from ctxemb.models.reading import Reading
 from ctxemb.text import UNK, Tokens, WordTokenizer
 
-SENTENCES_PER_CHUNK = 2_000  # `encode_stream` holds the vectors of this many
+# `encode_stream` holds the vectors of this much text, whichever is reached first
+SENTENCES_PER_CHUNK = 1_000
+CHARACTERS_PER_CHUNK = 100_000
+Precision = Literal["float32", "bfloat16"]
 
 
 @dataclass(frozen=True)
@@ -62,10 +64,18 @@ class Encoder:
     checkpoint: Checkpoint
     reading: Reading
     device: torch.device
+    precision: Precision = "float32"
 
     @classmethod
-    def load(cls, path: str | Path, device: str = "auto") -> "Encoder":
+    def load(cls, path: str | Path, device: str = "auto", precision: Precision = "float32") -> "Encoder":
         """Open a checkpoint folder.
+
+        Args:
+            path: the folder that holds config.json.
+            device: `auto` (a GPU if there is one), or torch's own device string.
+            precision: of matrix products. `bfloat16` is about twice as fast where the processor computes in it, for
+                vectors that are the same to two or three digits; only in `float32` does a sentence have the same
+                vectors in every batch.
 
         Raises:
             CheckpointError: if a file of it is missing, damaged or of another size than declared.
@@ -74,7 +84,7 @@ class Encoder:
         checkpoint = load_checkpoint(path)
         chosen = choose_device(device)
         checkpoint.model.to(chosen)
-        return cls(checkpoint, checkpoint.config.reading, chosen)
+        return cls(checkpoint, checkpoint.config.reading, chosen, precision)
 
     @property
     def config(self) -> CheckpointConfig:
@@ -139,8 +149,7 @@ class Encoder:
 
     def encode_stream(self, sentences: Iterable[str], batch_tokens: int = 4_096) -> Iterator[Encoding]:
         """`encode` for any number of sentences in bounded memory."""
-        remaining = iter(sentences)
-        while chunk := list(islice(remaining, SENTENCES_PER_CHUNK)):
+        for chunk in _chunks(sentences):
             yield from self.encode(chunk, batch_tokens)
 
     @torch.inference_mode()
@@ -154,7 +163,8 @@ class Encoder:
         for rows in plan_batches(lengths, batch_tokens):
             members = filled[rows]
             batch = make_batch([sentences[index] for index in members]).to(self.device)
-            layers_LBTD = self.model.layers(batch, readout).float().cpu().numpy()
+            with torch.autocast(self.device.type, torch.bfloat16, enabled=self.precision == "bfloat16"):
+                layers_LBTD = self.model.layers(batch, readout).float().cpu().numpy()
             for row, index in enumerate(members):
                 # a copy, so that one kept sentence does not keep its whole batch alive
                 layers[index] = layers_LBTD[:, row, : len(sentences[index])].copy()
@@ -164,3 +174,15 @@ class Encoder:
         strings = [s for s in sentences if isinstance(s, str)]
         encoded = iter(self.tokenizer.encode_batch(strings))
         return [next(encoded) if isinstance(s, str) else self.tokenizer.encode_words(s) for s in sentences]
+
+
+def _chunks(sentences: Iterable[str]) -> Iterator[list[str]]:
+    chunk, num_characters = [], 0
+    for sentence in sentences:
+        chunk.append(sentence)
+        num_characters += len(sentence)
+        if len(chunk) == SENTENCES_PER_CHUNK or num_characters >= CHARACTERS_PER_CHUNK:
+            yield chunk
+            chunk, num_characters = [], 0
+    if chunk:
+        yield chunk

@@ -13,8 +13,11 @@ import pyarrow.parquet as pq
 
 from ctxemb.encoder import Encoding
 
+# rows wait to be written together, but not more than this: each keeps its sentence's vectors alive
 SENTENCES_PER_WRITE = 500
+ROWS_PER_WRITE = 10_000
 FORMATS = (".parquet", ".npz")
+MAX_NPZ_TOKEN_CHARACTERS = 64  # numpy gives every string the room of the longest
 
 
 def write_encodings(encodings: Iterable[Encoding], path: Path, width: int, word: str | None = None) -> int:
@@ -22,7 +25,7 @@ def write_encodings(encodings: Iterable[Encoding], path: Path, width: int, word:
 
     Args:
         encodings: consumed as a stream.
-        path: ends in `.parquet` or `.npz`; the npz holds the same columns as arrays, and the sentences.
+        path: ends in `.parquet` or `.npz`; the npz holds the same columns as arrays, its tokens cut at 64 characters.
         width: D, numbers per vector.
         word: keep only the tokens that are this word.
 
@@ -48,7 +51,8 @@ def _tables(encodings: Iterable[Encoding], width: int, word: str | None) -> Iter
     for number, encoding in enumerate(encodings):
         kept = range(len(encoding.tokens)) if word is None else encoding.positions(word)
         rows += [(number, position, encoding) for position in kept]
-        if number % SENTENCES_PER_WRITE == SENTENCES_PER_WRITE - 1 and rows:
+        is_due = number % SENTENCES_PER_WRITE == SENTENCES_PER_WRITE - 1 or len(rows) >= ROWS_PER_WRITE
+        if is_due and rows:
             yield _table(rows, width)
             rows = []
     if rows:
@@ -106,7 +110,9 @@ def _write_npz(tables: Iterator[pa.Table], path: Path, width: int) -> int:
         with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
             for name in rest.column_names:
                 values = rest[name].to_numpy()
-                _add_array(archive, name, values.astype(str) if name == "token" else values)
+                if name == "token":
+                    values = values.astype(f"U{min(max(map(len, values)), MAX_NPZ_TOKEN_CHARACTERS)}")
+                _add_array(archive, name, values)
             _add_array(archive, "vector", vectors)
     return len(rest)
 

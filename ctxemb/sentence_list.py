@@ -65,23 +65,24 @@ def blank_table() -> pd.DataFrame:
 
 def join_tables(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
     """One table after the other, without empty rows."""
-    kept = first[first.sentence.fillna("").str.strip() != ""]
+    kept = first.loc[first.sentence.fillna("").str.strip() != ""]
     return pd.concat([kept, second], ignore_index=True)
 
 
 def read_table(table: pd.DataFrame) -> tuple[list[Sentence], list[str]]:
     """The sentences in use, and what has to be said about rows that cannot be."""
     sentences, problems = [], []
-    for row in table.fillna({"use": False, "sense": "", "sentence": "", "occurrence": 1}).itertuples():
-        text, sense = str(row.sentence).strip(), str(row.sense).strip()
-        if not row.use or not text:
+    filled = table.fillna({"use": False, "sense": "", "sentence": "", "occurrence": 1})
+    columns = (filled[name] for name in ("use", "sense", "sentence", "occurrence"))
+    for use, sense, text, occurrence in zip(*columns, strict=True):
+        sense, text = sense.strip(), text.strip()
+        if not use or not text:
             continue
         if len(text) > MAX_CHARACTERS:
-            problems.append(
-                f"“{text[:40]}…” has {len(text):,} characters; at most {MAX_CHARACTERS:,} are compared, shorten it"
-            )
+            shown = f"“{text[:40]}…” has {len(text):,} characters"
+            problems.append(f"{shown}; at most {MAX_CHARACTERS:,} are compared, shorten it")
             continue
-        sentences.append(Sentence(text, sense[:MAX_SENSE_CHARACTERS] or None, int(row.occurrence)))
+        sentences.append(Sentence(text, sense[:MAX_SENSE_CHARACTERS] or None, int(occurrence)))
     if len(sentences) > MAX_SENTENCES:
         problems.append(
             f"only the first {MAX_SENTENCES} of {len(sentences)} sentences are compared; untick some to see others"

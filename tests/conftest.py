@@ -138,7 +138,9 @@ def tiny_corpus(tiny_run: Path, encoder: Encoder) -> TokenizedCorpus:
 
 
 @pytest.fixture(scope="session")
-def calibrated(tiny_checkpoint: Path, tiny_corpus: TokenizedCorpus, tmp_path_factory: pytest.TempPathFactory) -> Encoder:
+def calibrated(
+    tiny_checkpoint: Path, tiny_corpus: TokenizedCorpus, tmp_path_factory: pytest.TempPathFactory
+) -> Encoder:
     """A copy of the tiny checkpoint that keeps word counts and means; tests that change its folder copy it first."""
     folder = tmp_path_factory.mktemp("calibrated") / "checkpoint"
     shutil.copytree(tiny_checkpoint, folder)

@@ -74,15 +74,20 @@ def _read_word(folder: Path) -> WordTask:
     for number, line in enumerate((folder / "train.data.txt").read_text(encoding="utf-8").splitlines(), 1):
         index, tab, text = line.partition("\t")
         tokens = text.split(" ")
-        if not tab or not index.isdecimal() or int(index) >= len(tokens):
+        if not tab or not index.isdecimal() or not "".join(tokens[int(index) : int(index) + 1]):
             raise CorpusError(f"{folder / 'train.data.txt'}, line {number}: not a token index, a tab and tokens")
         texts.append(text)
         starts.append(len(" ".join(tokens[: int(index)])) + (int(index) > 0))
-    senses_S = np.array((folder / "train.gold.txt").read_text(encoding="utf-8").split())
-    if len(senses_S) != len(texts):
-        raise CorpusError(f"{folder}: {len(texts)} sentences but {len(senses_S)} senses")
-    names = json.loads((folder / "classes_map.txt").read_text(encoding="utf-8"))
-    return WordTask(folder.name, texts, starts, np.array([names[sense] for sense in senses_S]))
+    labels = (folder / "train.gold.txt").read_text(encoding="utf-8").split()
+    if len(labels) != len(texts):
+        raise CorpusError(f"{folder}: {len(texts)} sentences but {len(labels)} senses")
+    classes = folder / "classes_map.txt"
+    try:
+        names = json.loads(classes.read_text(encoding="utf-8"))
+        senses_S = np.array([names[label] for label in labels])
+    except (ValueError, KeyError, TypeError) as error:
+        raise CorpusError(f"{classes} does not name the senses of train.gold.txt ({error})") from error
+    return WordTask(folder.name, texts, starts, senses_S)
 
 
 def encode_task(encoder: Encoder, task: WordTask, bag: ContextBag | None) -> WordVectors:

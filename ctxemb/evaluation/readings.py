@@ -10,7 +10,7 @@ import numpy as np
 from ctxemb.analysis.senses import SensePairs, labelled_pairs, sense_pairs
 from ctxemb.analysis.similarity import cosine_matrix
 from ctxemb.calibration import Statistics, load_statistics
-from ctxemb.comparison import CENTRINGS, Centring, Sentence, Use, centring_mean, context_bag, find_uses
+from ctxemb.comparison import CENTRINGS, Centring, Sentence, TargetError, Use, centring_mean, context_bag, find_uses
 from ctxemb.encoder import Encoder
 from ctxemb.evaluation.coarsewsd import (
     WordTask,
@@ -65,7 +65,7 @@ def score_readings(
 
     Raises:
         CorpusError: if the folder holds no CoarseWSD-20.
-        TargetError: if the checkpoint was never calibrated.
+        TargetError: if the checkpoint was never calibrated, or knows no example word.
     """
     statistics = load_statistics(encoder)
     bag = context_bag(encoder, statistics)
@@ -148,6 +148,8 @@ def _example_uses(encoder: Encoder) -> dict[str, list[Use]]:
     for word, rows in load_examples(encoder.config.text.language).groupby("word"):
         sentences = [Sentence(text, sense) for text, sense in zip(rows.sentence, rows.sense, strict=True)]
         uses[str(word)], _ = find_uses(encoder, sentences, str(word))
+    if not any(uses.values()):
+        raise TargetError("none of the example words is in this checkpoint's vocabulary; train it on more text")
     return {word: found for word, found in uses.items() if found}
 
 

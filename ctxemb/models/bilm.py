@@ -104,7 +104,9 @@ class BiLM(nn.Module):
 
     def _embedding_and_softmax(self) -> tuple[nn.Embedding, AdaptiveSoftmax]:
         config = self.config
-        embedding = nn.Embedding(config.vocabulary_size, config.embedding_size)
+        # from_pretrained skips nn.Embedding's own normal draw, which costs a second of imports on the meta device
+        weight = torch.empty(config.vocabulary_size, config.embedding_size)
+        embedding = nn.Embedding.from_pretrained(weight, freeze=False)
         # small, so that an untrained model is close to uniform also with tied weights
         nn.init.uniform_(embedding.weight, -0.1, 0.1)
         weight_VE = cast(nn.Parameter, embedding.weight)

@@ -291,8 +291,10 @@ def test_words_of_middling_frequency_with_enough_passages_are_chosen():
     filler = [rng.integers(100, 1_000, size=20) for _ in range(6_000)]  # 120,000 words, so at most 60 uses
     in_passages = [[5, 6, 7]] * 52 + [[8, 9, 7]] * 49  # 7: too frequent, 8 and 9: too rare
     spread = [[10, 7, 7]] * 55  # 10: never twice in a passage
+    crowded = [[11, 7]] * 56  # 11: in seven passages only
     passages = [*range(6_000), *(6_000 + i // 2 for i in range(101)), *range(7_000, 7_055)]
-    corpus = make_corpus([*filler, *in_passages, *spread], passages)
+    passages += [8_000 + i // 8 for i in range(56)]
+    corpus = make_corpus([*filler, *in_passages, *spread, *crowded], passages)
     counts = np.bincount(corpus.ids)
     counts[100:] = 1  # the filler takes no part
     found = passages_of_words(WordIndex(corpus), np.concatenate([counts, [120_000]]))

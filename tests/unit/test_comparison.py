@@ -45,6 +45,10 @@ def uses_of(encoder: Encoder, sentences: Sequence[Sentence] = SENTENCES, word: s
     return uses
 
 
+def compared_uses(encoder: Encoder, uses: list[Use]) -> Comparison:
+    return compare(encoder, uses, "bank", None, context_bag(encoder, load_statistics(encoder)))
+
+
 def compared(encoder: Encoder, mean_LD: np.ndarray | None = None) -> Comparison:
     return compare(encoder, uses_of(encoder), "bank", mean_LD, None)
 
@@ -109,15 +113,19 @@ def test_no_target_word_is_said_so(encoder, word):
         "дом {} 銀行 τράπεζα ",
         "\u202eبنك {} البنك\u202c",
         "the {} \udce9t\udce9",
-        "{} " + "of the river " * 1_000,
+        "{} " + "of the river " * 40,
     ],
 )
 def test_any_text_around_the_word_gives_finite_numbers(calibrated, around):
     sentences = [Sentence(MONEY[0]), Sentence(around.format("bank"))]
     uses = uses_of(calibrated, sentences)
-    result = compare(calibrated, uses, "bank", None, context_bag(calibrated, load_statistics(calibrated)))
-    assert np.isfinite(result.cosines_NN).all()
+    assert np.isfinite(compared_uses(calibrated, uses).cosines_NN).all()
     assert np.isnan(influence(calibrated, uses[1], None)).sum() == 1
+
+
+def test_a_sentence_of_10_000_characters_can_be_compared(calibrated):
+    uses = uses_of(calibrated, [Sentence("bank " + "of the river " * 770), Sentence(MONEY[0])])
+    assert np.isfinite(compared_uses(calibrated, uses).cosines_NN).all()
 
 
 # the numbers
@@ -153,12 +161,18 @@ def test_layer_zero_is_a_static_embedding_and_the_others_are_not(encoder, readou
     assert max(result.layer_means[1:]) < 0.999
 
 
-def test_training_separates_the_senses(encoder):
+@pytest.mark.parametrize("readout", ["here", "context"])
+def test_training_moves_the_senses_apart(encoder, readout):
     torch.manual_seed(0)
     untrained = dataclasses.replace(encoder.checkpoint, model=BiLM(encoder.config.model).eval())
-    assert compared(Encoder(untrained, encoder.reading, encoder.device)).pairs.gap < 0.1
-    assert compared(encoder).pairs.gap > 0.3
-    assert compared(encoder).pairs.auc == 1
+    before, after = (
+        compared(Encoder(checkpoint, Reading(readout=readout), encoder.device)).pairs
+        for checkpoint in (untrained, encoder.checkpoint)
+    )
+    assert before.gap < 0.01
+    assert after.gap > 0.04
+    assert after.same_mean > 0.99
+    assert after.auc == 1
 
 
 def test_without_labels_there_is_a_mean_but_no_gap(encoder):

@@ -45,8 +45,10 @@ def test_auc_depends_on_the_order_alone():
 
 def test_uses_that_differ_by_rounding_alone_are_at_chance():
     rng = np.random.default_rng(0)
-    uses = np.ones((12, 32)) + rng.normal(scale=1e-9, size=(12, 32))
-    pairs = sense_pairs(*labelled_pairs(cosine_matrix(uses.astype(np.float32)), ["a", "b", "c"] * 4))
+    uses = rng.normal(size=32) + rng.normal(scale=1e-5, size=(12, 32))
+    cosines, is_same = labelled_pairs(cosine_matrix(uses), ["a", "b", "c"] * 4)
+    assert len(set(cosines)) > 1
+    pairs = sense_pairs(cosines, is_same)
     assert pairs.auc == 0.5
     assert pairs.gap == pytest.approx(0, abs=1e-6)
 

@@ -1,0 +1,258 @@
+"""Data -> what is drawn: plotly figures, and sentences as small pieces of HTML. The only room that knows plotly.
+
+Everything a user wrote is escaped: plotly and the page both read tags. Colours are chosen to be told apart on
+light and on dark ground; `dark` is asked for only where a scale starts from the ground.
+
+N uses, L layers above layer 0, T tokens.
+"""
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from itertools import groupby
+from textwrap import wrap
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+SENSE_COLORS = ("#3b7dd8", "#e07b2e", "#2f9e77", "#a45fc9", "#c9476b", "#8a8f3c")
+NEUTRAL_COLOR = "#8b90a0"
+MAX_ROWS_WITH_VALUES, MAX_ROWS_WITH_LABELS = 20, 40
+MIN_SPAN = 0.2  # over a smaller range, a scale would paint noise in full colour
+# by `dark`; one colour of text is readable on the whole of each scale
+SEQUENTIAL = {
+    False: ["#f6f7fd", "#dde2f8", "#bfc9f3", "#9dacec", "#7b8ee4"],
+    True: ["#1b2030", "#27305a", "#35448a", "#465bba", "#5a72ea"],
+}
+DIVERGING = {
+    False: ["#eb9f69", "#f6d3b9", "#f8f8fa", "#bfc9f3", "#7b8ee4"],
+    True: ["#b4622a", "#653c22", "#1f2433", "#35448a", "#5a72ea"],
+}
+VALUE_COLOR = {False: "#1d2433", True: "#f5f6ff"}
+BAR_PIXELS = 56
+
+
+def sense_colors(senses: Sequence[str | None]) -> dict[str | None, str]:
+    """A colour for each sense, in order of appearance; grey for an unknown one."""
+    known = list(dict.fromkeys(sense for sense in senses if sense))
+    return {None: NEUTRAL_COLOR} | {s: SENSE_COLORS[i % len(SENSE_COLORS)] for i, s in enumerate(known)}
+
+
+def cosine_heatmap(
+    cosines_NN: np.ndarray,
+    labels: Sequence[str],
+    texts: Sequence[str],
+    senses: Sequence[str | None],
+    dark: bool = False,
+) -> go.Figure:
+    """Cosine of every pair of uses; the uses of one sense have to stand side by side.
+
+    The diagonal, a use with itself, is left blank; a pair without a cosine (NaN) shows “–”.
+    """
+    num_uses = len(labels)
+    rows = range(num_uses)
+    shown_NN = np.where(np.eye(num_uses, dtype=bool), np.nan, cosines_NN)
+    figure = go.Figure(
+        go.Heatmap(
+            z=shown_NN,
+            text=[["" if i == j else format_cosine(cosines_NN[i, j]) for j in rows] for i in rows],
+            texttemplate="%{text}" if num_uses <= MAX_ROWS_WITH_VALUES else None,
+            customdata=[[_pair_hover(labels, texts, cosines_NN, i, j) for j in rows] for i in rows],
+            hovertemplate="%{customdata}<extra></extra>",
+            textfont={"color": VALUE_COLOR[dark]},
+            xgap=2,
+            ygap=2,
+            colorbar={"thickness": 10, "outlinewidth": 0, "nticks": 6, "tickformat": ".2f"},
+            **_color_scale(shown_NN, dark),
+        )
+    )
+    marks = _marks(senses)
+    _add_groups(figure, senses, marks)
+    axis = {"tickmode": "array", "tickvals": list(rows), "showgrid": False, "zeroline": False, "ticks": ""}
+    axis |= {
+        "tickfont": {"size": 13},
+        "range": [-0.5, num_uses - 0.5],
+        "showticklabels": num_uses <= MAX_ROWS_WITH_LABELS,
+    }
+    figure.update_xaxes(axis, ticktext=[escape(label.split()[-1]) for label in labels], side="top", tickangle=0)
+    figure.update_yaxes(
+        axis,
+        ticktext=[f"{mark} {escape(label)} " for mark, label in zip(marks, labels, strict=True)],
+        range=[num_uses - 0.5, -0.5],
+    )
+    height = int(np.clip(46 * num_uses + 70, 260, 720))
+    figure.update_layout(height=height, margin={"l": 10, "r": 10, "t": 66, "b": 10}, dragmode=False)
+    return figure
+
+
+def layer_chart(
+    lines: Mapping[str, Sequence[float]], bag: Mapping[str, float], random: Sequence[float], layer: int | None = None
+) -> go.Figure:
+    """Mean cosine of each kind of pair at every layer.
+
+    Args:
+        lines: kind of pair -> L + 1 means, layer 0 first.
+        bag: kind of pair -> mean of the bag of context, which has no layers; drawn beside them.
+        random: L + 1 means of random word pairs; may be empty.
+        layer: the layer that is shown elsewhere on the page, marked here.
+    """
+    num_layers = max(len(line) for line in lines.values())
+    beside = num_layers - 0.2
+    figure = go.Figure()
+    for color, (kind, line) in zip(SENSE_COLORS, lines.items(), strict=False):
+        style = {"name": escape(kind), "line": {"color": color, "width": 3}, "marker": {"size": 8, "color": color}}
+        hover = escape(kind) + ", %{text}: %{y:.2f}<extra></extra>"
+        names = [layer_name(i) for i in range(num_layers)]
+        figure.add_scatter(
+            x=list(range(num_layers)), y=list(line), text=names, hovertemplate=hover, mode="lines+markers", **style
+        )
+        if kind in bag:
+            style["marker"] = {"size": 11, "color": color, "symbol": "diamond"}
+            figure.add_scatter(
+                x=[beside],
+                y=[bag[kind]],
+                text=["bag of context"],
+                hovertemplate=hover,
+                mode="markers",
+                **style,
+                showlegend=False,
+            )
+    if len(random):
+        figure.add_scatter(
+            x=list(range(num_layers)),
+            y=list(random),
+            name="random",
+            mode="lines",
+            line={"color": NEUTRAL_COLOR, "width": 2, "dash": "dot"},
+            hovertemplate="random: %{y:.2f}<extra></extra>",
+        )
+    if layer is not None:
+        figure.add_vrect(x0=layer - 0.2, x1=layer + 0.2, fillcolor=NEUTRAL_COLOR, opacity=0.15, line_width=0)
+    ticks = {i: "embedding" if i == 0 else f"layer {i}" for i in range(num_layers)} | ({beside: "bag"} if bag else {})
+    figure.update_xaxes(
+        tickmode="array", tickvals=list(ticks), ticktext=list(ticks.values()), showgrid=False, zeroline=False
+    )
+    figure.update_yaxes(tickformat=".2f", zeroline=False, nticks=6)
+    figure.update_layout(
+        height=300,
+        margin={"l": 10, "r": 10, "t": 10, "b": 10},
+        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
+        dragmode=False,
+    )
+    return figure
+
+
+def tokens_html(tokens: Sequence[str], oov: Sequence[bool], targets: Sequence[int], chosen: int, color: str) -> str:
+    """A sentence as chips: the target filled, its other occurrences outlined, unknown words dashed."""
+    chips = []
+    for i, token in enumerate(tokens):
+        style, title = "", ""
+        if i == chosen:
+            style = f"background:{color};color:#fff;font-weight:600"
+        elif i in targets:
+            style, title = f"box-shadow:inset 0 0 0 1.5px {color}", "another occurrence"
+        elif oov[i]:
+            style, title = f"border-bottom:2px dashed {NEUTRAL_COLOR};opacity:.65", "not in the vocabulary"
+        chips.append(f'<span title="{title}" style="padding:1px 4px;border-radius:5px;{style}">{escape(token)}</span>')
+    return f'<span style="display:inline-flex;flex-wrap:wrap;gap:1px;line-height:1.5">{"".join(chips)}</span>'
+
+
+def uses_html(
+    labels: Sequence[str], sentences: Sequence[str], senses: Sequence[str | None], notes: Sequence[str]
+) -> str:
+    """A list of sentences, each made by `tokens_html`, under the labels that the heatmap uses."""
+    colors = sense_colors(senses)
+    rows = [
+        f'<div style="display:flex;flex-wrap:wrap;gap:0 .9rem;padding:.25rem 0">'
+        f'<span style="flex:0 0 7rem;opacity:.85"><span style="color:{colors[sense]}">■</span> {escape(label)}</span>'
+        f'<span style="flex:1 1 20rem">{sentence} <small style="opacity:.6">{escape(note)}</small></span></div>'
+        for label, sentence, sense, note in zip(labels, sentences, senses, notes, strict=True)
+    ]
+    return f"<div>{''.join(rows)}</div>"
+
+
+def influence_html(tokens: Sequence[str], moved_T: np.ndarray, position: int, color: str) -> str:
+    """The sentence with a bar hanging from each word: how far the target moves without it. NaN has no bar."""
+    largest = float(np.nanmax(moved_T, initial=1e-9))
+    columns = []
+    for i, token in enumerate(tokens):
+        known = not np.isnan(moved_T[i])
+        height = round(BAR_PIXELS * float(moved_T[i]) / largest) if known else 0
+        word = f"background:{color};color:#fff;font-weight:600" if i == position else ""
+        bar = f'<span style="width:1.6rem;height:{height}px;background:{color};border-radius:0 0 4px 4px"></span>'
+        value = f'<span style="font-size:.75em;opacity:.7">{format_cosine(moved_T[i]) if known else ""}</span>'
+        columns.append(
+            '<span style="display:flex;flex-direction:column;align-items:center;min-width:2.1rem">'
+            f'<span style="padding:1px 4px;border-radius:5px;{word}">{escape(token)}</span>{bar}{value}</span>'
+        )
+    return f'<div style="display:flex;flex-wrap:wrap;gap:.7rem .15rem;align-items:flex-start">{"".join(columns)}</div>'
+
+
+def layer_name(layer: int) -> str:
+    """`layer 2`, with layer 0 called what it is."""
+    return "embedding (layer 0)" if layer == 0 else f"layer {layer}"
+
+
+def format_cosine(value: float) -> str:
+    """Two decimals without the leading zero, which every cell would repeat; “–” for NaN."""
+    if np.isnan(value):
+        return "–"
+    text = f"{abs(value):.2f}".removeprefix("0")
+    return f"−{text}" if value < 0 and text != ".00" else text
+
+
+def _pair_hover(labels: Sequence[str], texts: Sequence[str], cosines_NN: np.ndarray, i: int, j: int) -> str:
+    pair = [i] if i == j else [i, j]
+    title = " · ".join(escape(labels[row]) for row in pair)
+    value = "" if i == j else f": {format_cosine(cosines_NN[i, j])}"
+    # the texts of 200 x 200 pairs would be megabytes
+    lines = [_wrapped(texts[row]) for row in pair] if len(labels) <= MAX_ROWS_WITH_LABELS else []
+    return "<br>".join([f"<b>{title}{value}</b>", *lines])
+
+
+def _wrapped(text: str) -> str:
+    return "<br>".join(escape(line) for line in wrap(text, 60, max_lines=4, placeholder=" …"))
+
+
+def _color_scale(shown_NN: np.ndarray, dark: bool) -> dict[str, Any]:
+    """Sequential over the values there are, to the next tenth; diverging around 0 if some are clearly negative."""
+    values = shown_NN[~np.isnan(shown_NN)]
+    low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
+    if low < -0.05:
+        limit = np.ceil(max(-low, high, MIN_SPAN) * 10) / 10
+        return {"zmin": -limit, "zmax": limit, "colorscale": _stops(DIVERGING[dark])}
+    top = min(np.ceil(high * 10) / 10, 1.0)
+    return {"zmin": min(np.floor(low * 10) / 10, top - MIN_SPAN), "zmax": top, "colorscale": _stops(SEQUENTIAL[dark])}
+
+
+def _stops(colors: Sequence[str]) -> list[list[float | str]]:
+    return [[i / (len(colors) - 1), color] for i, color in enumerate(colors)]
+
+
+def _marks(senses: Sequence[str | None]) -> list[str]:
+    """A coloured square for each use."""
+    colors = sense_colors(senses)
+    return [f"<span style='color:{colors[sense]}'>■</span>" for sense in senses]
+
+
+def _add_groups(figure: go.Figure, senses: Sequence[str | None], marks: Sequence[str]) -> None:
+    """The name of each sense above its columns, and a line between two senses."""
+    start, end = 0, len(senses)
+    for sense, members in groupby(senses):
+        size = len(list(members))
+        if sense:
+            figure.add_annotation(
+                x=start + (size - 1) / 2,
+                y=1,
+                yref="paper",
+                yanchor="bottom",
+                yshift=26,
+                text=f"{marks[start]} {escape(sense)}",
+                font={"size": 14},
+                showarrow=False,
+            )
+        if start:
+            edge, line = start - 0.5, {"color": NEUTRAL_COLOR, "width": 2}
+            figure.add_shape(type="line", x0=edge, x1=edge, y0=-0.5, y1=end - 0.5, line=line)
+            figure.add_shape(type="line", x0=-0.5, x1=end - 0.5, y0=edge, y1=edge, line=line)
+        start += size
