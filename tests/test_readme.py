@@ -14,7 +14,7 @@ CHECKPOINT = ROOT / "checkpoints" / "en-bilm"
 def test_the_python_example_runs_and_gives_the_shapes_it_promises(monkeypatch):
     monkeypatch.chdir(ROOT)
     names: dict = {}
-    exec(re.search(r"```python\n(.*?)```", README, re.DOTALL).group(1), names)  # noqa: S102
+    exec(re.search(r"```python\n(.*?)```", README, re.DOTALL).group(1), names)
     first = names["out"][0]
     assert first.tokens == ["The", "bank", "approved", "the", "loan", "."]
     assert first.spans[1] == (4, 8)
