@@ -484,6 +484,7 @@ model, config = BiLMConfig(**settings[0]), TrainingConfig(**settings[1])
 print("ready", flush=True)
 for record in train(model, config, corpus, tokenizer, TextConfig(), out, world):
     print(record.kind, flush=True)
+    input()
 """
 
 
@@ -497,9 +498,11 @@ def test_a_run_killed_at_any_moment_has_loadable_checkpoints_and_goes_on_exactly
     num_done = 0
     for num_lines in (0, *rng.integers(3, 60, size=2)):
         command = [sys.executable, "-c", LOOP, slots.path, slots.cache, out, *arguments]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=Path(__file__).parents[2]) as process:
-            for _ in range(num_lines + 1):
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        with subprocess.Popen(command, cwd=Path(__file__).parents[2], bufsize=0, **pipes) as process:
+            for _ in range(num_lines + 1):  # in step with the run, so that a slow machine does not let it finish
                 assert process.stdout.readline()
+                process.stdin.write(b"\n")
             process.kill()
         if (out / "best").exists():
             assert files_are_finite(out)
