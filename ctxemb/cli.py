@@ -255,12 +255,14 @@ def compare(
     for i, use in enumerate(uses):
         table.add_row(f"{i + 1}. {use.sentence.text}", *(f"{cosine:.2f}" for cosine in result.cosines_NN[i]))
     screen.print(table)
-    screen.print(
-        f"mean {result.mean_cosine:.2f}; random words {random.mean:.2f}; static control (layer 0) "
-        f"{summary['static_control_mean']:.2f}; same sense {result.pairs.same_mean:.2f}, "
-        f"cross sense {result.pairs.cross_mean:.2f}",
-        soft_wrap=True,
-    )
+    lines = [
+        f"mean {result.mean_cosine:.2f}",
+        f"random words {random.mean:.2f}",
+        f"static control (layer 0) {summary['static_control_mean']:.2f}",
+    ]
+    if sense:
+        lines.append(f"same sense {result.pairs.same_mean:.2f}, cross sense {result.pairs.cross_mean:.2f}")
+    screen.print("; ".join(lines), soft_wrap=True)
 
 
 @app.command()
