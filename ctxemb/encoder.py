@@ -119,7 +119,7 @@ class Encoder:
         weights = self.config.layer_weights.get(readout) if layer == "weighted" else None
         return Reading(readout=readout, layer=layer, layer_weights=weights)
 
-    def encode(self, sentences: Sequence[str] | Sequence[Sequence[str]], batch_tokens: int = 4_096) -> list[Encoding]:
+    def encode(self, sentences: Sequence[str] | Sequence[Sequence[str]], batch_tokens: int = 2_048) -> list[Encoding]:
         """Vectors of every word of every sentence, in the order given.
 
         Args:
@@ -147,14 +147,14 @@ class Encoder:
             for text, t, layers_LTD in zip(texts, tokens, layers, strict=True)
         ]
 
-    def encode_stream(self, sentences: Iterable[str], batch_tokens: int = 4_096) -> Iterator[Encoding]:
+    def encode_stream(self, sentences: Iterable[str], batch_tokens: int = 2_048) -> Iterator[Encoding]:
         """`encode` for any number of sentences in bounded memory."""
         for chunk in _chunks(sentences):
             yield from self.encode(chunk, batch_tokens)
 
     @torch.inference_mode()
     def layers_of_ids(
-        self, sentences: Sequence[Sequence[int] | np.ndarray], readout: Readout, batch_tokens: int = 4_096
+        self, sentences: Sequence[Sequence[int] | np.ndarray], readout: Readout, batch_tokens: int = 2_048
     ) -> list[np.ndarray]:
         """Vectors at every layer for sentences that are ids already: (L + 1, T, D) float32 each, in the order given."""
         layers = [np.zeros((self.num_layers + 1, 0, self.config.model.width), np.float32) for _ in sentences]

@@ -141,10 +141,17 @@ class BiLM(nn.Module):
         # state t has read t words: `here` drops the state that has read none, `context` the one that has read all
         window = slice(0, -1) if readout == "context" else slice(1, None)
         forward, backward = (self._states(batch, direction, window) for direction in DIRECTIONS)
-        joined = [torch.cat(pair, dim=-1) for pair in zip(forward, backward, strict=True)]
-        if readout == "sentence":
-            joined = [with_rest_of_sentence(layer_BTD, batch.lengths_B) for layer_BTD in joined]
-        return torch.stack([self._layer_zero(batch), *joined])
+        layer_zero_BTD = self._layer_zero(batch)
+        # written into one tensor: joining and then stacking would copy everything twice
+        layers_LBTD = layer_zero_BTD.new_empty((len(forward) + 1, *layer_zero_BTD.shape))
+        layers_LBTD[0] = layer_zero_BTD
+        for layer, states in enumerate(zip(forward, backward, strict=True), 1):
+            layers_LBTD[layer, ..., : self.config.hidden_size], layers_LBTD[layer, ..., self.config.hidden_size :] = (
+                states
+            )
+            if readout == "sentence":
+                layers_LBTD[layer] = with_rest_of_sentence(layers_LBTD[layer], batch.lengths_B)
+        return layers_LBTD
 
     def predictions(self, batch: Batch) -> Tensor:
         """Log-probabilities of every word at every position, by both directions: (2, B, T, V), in nats.
@@ -177,9 +184,8 @@ def reverse(values_BTx: Tensor, lengths_B: Tensor) -> Tensor:
     """Reverse each sentence within its own length; padding stays on the right (its content is undefined)."""
     positions_T = torch.arange(values_BTx.shape[1], device=values_BTx.device)
     index_BT = (lengths_B[:, None] - 1 - positions_T).clamp(min=0)
-    if values_BTx.dim() == 2:
-        return values_BTx.gather(1, index_BT)
-    return values_BTx.gather(1, index_BT[:, :, None].expand(-1, -1, values_BTx.shape[2]))
+    rows_B1 = torch.arange(len(values_BTx), device=values_BTx.device)[:, None]
+    return values_BTx[rows_B1, index_BT]  # copies whole rows, which `gather` does number by number
 
 
 def with_rest_of_sentence(states_BTD: Tensor, lengths_B: Tensor) -> Tensor:

@@ -104,7 +104,7 @@ def type_own_sentence(model: Model, word: str) -> Sentence | None:
         "Your sentence",
         placeholder=f"Type a sentence with “{word}” and watch where it goes" if word else "First choose a target word",
         max_chars=MAX_OWN_CHARACTERS,
-        live="300ms",
+        live="150ms",
         key="own",
         bind="query-params",
     ).strip()

@@ -1,0 +1,14 @@
+"""Timed comparisons against the plain published code; `python -m benchmarks` runs them, no test does.
+
+sizes.py        how big: the full run and a quick one that only shows that everything works
+text.py         the text that both sides read
+checkpoint.py   the checkpoint that is timed
+plain.py        the plain loop, as it is usually taught
+timing.py       ours and plain in turns, the best of several rounds
+training.py     tokens a second, and the perplexity that the same configuration reaches
+encoding.py     sentences a second
+memory.py       peak memory of encoding a large file
+tokenizing.py   words a second from text to ids
+app.py          seconds to the first picture, and to the next one
+report.py       rows and the table
+"""

@@ -1,0 +1,48 @@
+"""`python -m benchmarks [NAME ...] [--quick] [--save]`: time ours against the plain loop, print one table."""
+
+import argparse
+import dataclasses
+import json
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from benchmarks import app, encoding, memory, tokenizing, training
+from benchmarks.report import Row, machine, markdown_table
+from benchmarks.sizes import FULL, QUICK
+
+BENCHMARKS = {
+    "tokenizing": tokenizing.run,
+    "encoding": encoding.run,
+    "memory": memory.run,
+    "app": app.run,
+    "training": training.run,
+}
+RESULTS = Path(__file__).parent / "results.json"
+
+
+def main() -> None:
+    """Run the named benchmarks, or all of them."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"{', '.join(BENCHMARKS)}; all by default")
+    parser.add_argument(
+        "--quick", action="store_true", help="tiny sizes: shows that it works, its numbers mean nothing"
+    )
+    parser.add_argument("--save", action="store_true", help=f"write {RESULTS.name} beside the code")
+    arguments = parser.parse_args()
+    if unknown := set(arguments.names) - set(BENCHMARKS):
+        parser.error(f"there is no benchmark {', '.join(sorted(unknown))}; there are {', '.join(BENCHMARKS)}")
+    rows: list[Row] = []
+    with tempfile.TemporaryDirectory(prefix="ctxemb-bench-") as folder:
+        for name in arguments.names or BENCHMARKS:
+            started = time.perf_counter()
+            rows += BENCHMARKS[name](QUICK if arguments.quick else FULL, Path(folder))
+            print(f"{name}: {time.perf_counter() - started:.0f} s", file=sys.stderr, flush=True)
+    print(f"{machine()}\n\n{markdown_table(rows)}")
+    if arguments.save:
+        results = {"machine": machine(), "rows": [dataclasses.asdict(row) for row in rows]}
+        RESULTS.write_text(json.dumps(results, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+main()

@@ -1,0 +1,39 @@
+"""How big the benchmarks are."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Amounts of work; the sizes of the models are the same for both sides."""
+
+    vocabulary: int = 20_000
+    embedding: int = 128
+    hidden: int = 256
+    num_layers: int = 2
+    num_rounds: int = 5  # of which the best counts
+    corpus_words: int = 600_000
+    training_tokens: int = 300_000
+    validation_tokens: int = 20_000
+    num_encoded: int = 2_000  # sentences a round
+    num_encoded_plain: int = 400  # of them, by the plain loop
+    num_streamed: int = 100_000  # sentences in the file whose encoding has its memory measured
+    num_starts: int = 3
+    num_redraws: int = 9
+
+
+FULL = Sizes()
+QUICK = Sizes(
+    vocabulary=2_000,
+    embedding=16,
+    hidden=32,
+    num_rounds=2,
+    corpus_words=30_000,
+    training_tokens=20_000,
+    validation_tokens=2_000,
+    num_encoded=100,
+    num_encoded_plain=20,
+    num_streamed=500,
+    num_starts=1,
+    num_redraws=3,
+)

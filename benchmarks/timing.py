@@ -1,0 +1,25 @@
+"""Ours and plain in turns: what slows the machine down meanwhile slows both."""
+
+import gc
+import time
+from collections.abc import Callable, Mapping
+
+
+def best_rates(contenders: Mapping[str, Callable[[], int]], num_rounds: int) -> dict[str, float]:
+    """Run every contender once a round, one after the other.
+
+    Args:
+        contenders: name -> a piece of work; it returns how much it did (tokens, sentences).
+        num_rounds: how many times each of them runs.
+
+    Returns:
+        name -> the highest rate of its rounds, in units of work a second.
+    """
+    best = dict.fromkeys(contenders, 0.0)
+    for _ in range(num_rounds):
+        for name, work in contenders.items():
+            gc.collect()
+            started = time.perf_counter()
+            amount = work()
+            best[name] = max(best[name], amount / (time.perf_counter() - started))
+    return best
