@@ -139,8 +139,8 @@ def test_the_table_says_which_occurrence(open_app: OpenApp) -> None:
         Sentence("the old bank approved the loan .", "money"),
         Sentence("the new bank approved the loan .", "money"),
     ]
-    first = open_app(rows=link(Sentence(twice, "river", 1), *rest))
-    second = open_app(rows=link(Sentence(twice, "river", 2), *rest))
+    first = open_app(readout="context", rows=link(Sentence(twice, "river", 1), *rest))
+    second = open_app(readout="context", rows=link(Sentence(twice, "river", 2), *rest))
     assert numbers(first) != numbers(second)
     third = open_app(rows=link(Sentence(twice, "river", 3), *rest))
     assert "occurs 2 times" in warnings(third)
