@@ -112,7 +112,8 @@ def _watch(records: Iterator[Any], peers: "World") -> bool:
         MofNCompleteColumn(),
         TimeElapsedColumn(),
     )
-    with _stop_requests() as requests, Progress(*columns, console=console, disable=not peers.is_first) as progress:
+    shown = console if peers.is_first else Console(quiet=True)
+    with _stop_requests() as requests, Progress(*columns, console=shown) as progress:
         task = progress.add_task("starting", total=None)
         for record in records:
             match record:

@@ -19,7 +19,7 @@ import numpy as np
 import platformdirs
 
 from ctxemb.corpora import Corpus, CorpusError
-from ctxemb.text import UNK, TextConfig, WordTokenizer, split_sentences
+from ctxemb.text import ENGLISH_WORDS, UNK, TextConfig, WordTokenizer, split_sentences
 
 PASSAGES_PER_CHUNK = 4_000
 OnProgress = Callable[[int], None]  # called with the number of passages done
@@ -125,7 +125,7 @@ def train_tokenizer(
         CorpusError: if the corpora hold no text.
         ValueError: if no word is frequent enough.
     """
-    path = cache / f"vocabulary-{_fingerprint(corpora, config.model_dump_json())}.json"
+    path = cache / f"vocabulary-{_fingerprint(corpora, config.model_dump_json(), ENGLISH_WORDS)}.json"
     if path.exists():
         return WordTokenizer.from_file(path)
     chunks = corpus_sentences(corpora, config.language, on_progress)
