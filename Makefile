@@ -1,7 +1,6 @@
 # make run | test | check | bench: each sets itself up in .venv
 PYTHON ?= python3.11
 BIN := .venv/bin
-export PYTHONDONTWRITEBYTECODE = 1
 
 run: .venv/app
 	$(BIN)/streamlit run app.py

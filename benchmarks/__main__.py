@@ -6,6 +6,7 @@ import json
 import sys
 import tempfile
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 
 from benchmarks import app, encoding, memory, tokenizing, training
@@ -31,18 +32,28 @@ def main() -> None:
     )
     parser.add_argument("--save", action="store_true", help=f"write {RESULTS.name} beside the code")
     arguments = parser.parse_args()
+    if arguments.quick and arguments.save:
+        parser.error("--save is for the full sizes: the numbers of --quick mean nothing")
     if unknown := set(arguments.names) - set(BENCHMARKS):
         parser.error(f"there is no benchmark {', '.join(sorted(unknown))}; there are {', '.join(BENCHMARKS)}")
+    # a partial run replaces its own part only, and every part says where and when it was measured
+    saved = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
     rows: list[Row] = []
     with tempfile.TemporaryDirectory(prefix="ctxemb-bench-") as folder:
         for name in arguments.names or BENCHMARKS:
             started = time.perf_counter()
-            rows += BENCHMARKS[name](QUICK if arguments.quick else FULL, Path(folder))
-            print(f"{name}: {time.perf_counter() - started:.0f} s", file=sys.stderr, flush=True)
+            conditions = machine()
+            found = list(BENCHMARKS[name](QUICK if arguments.quick else FULL, Path(folder)))
+            rows += found
+            saved[name] = {
+                "date": datetime.now(UTC).isoformat(timespec="minutes"),
+                "machine": conditions,
+                "rows": [dataclasses.asdict(row) for row in found],
+            }
+            print(f"{name}: {time.perf_counter() - started:.0f} s; {conditions}", file=sys.stderr, flush=True)
     print(f"{machine()}\n\n{markdown_table(rows)}")
     if arguments.save:
-        results = {"machine": machine(), "rows": [dataclasses.asdict(row) for row in rows]}
-        RESULTS.write_text(json.dumps(results, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        RESULTS.write_text(json.dumps(saved, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 main()

@@ -5,7 +5,7 @@ encoding one sentence at a time. What is a word, and which id it has, is the sam
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import torch
@@ -55,7 +55,7 @@ def train(
     corpus: TokenizedCorpus,
     sentences_S: np.ndarray,
     num_tokens: int,
-    rate_at: Callable[[float], float],
+    learning_rate: float,
 ) -> Iterator[int]:
     """Train on at least `num_tokens` words; yields the words of every step.
 
@@ -64,9 +64,9 @@ def train(
         corpus: where the sentences stand.
         sentences_S: indices of the training sentences.
         num_tokens: words to train on; the sentences are gone through again where they are too few.
-        rate_at: learning rate by the share of words that is done, 0 to 1.
+        learning_rate: Adam's, constant.
     """
-    optimizer = torch.optim.Adam(model.parameters())
+    optimizer = torch.optim.Adam(model.parameters(), lr=learning_rate)
     rng = np.random.default_rng(0)
     num_done = 0
     while num_done < num_tokens:
@@ -74,7 +74,6 @@ def train(
         for start in range(0, len(order), BATCH_SENTENCES):
             sentences = sentences_of(corpus, order[start : start + BATCH_SENTENCES])
             num_words = sum(map(len, sentences))
-            optimizer.param_groups[0]["lr"] = rate_at(num_done / num_tokens)
             optimizer.zero_grad()
             forward, backward = model.losses(sentences)
             (forward + backward).backward()

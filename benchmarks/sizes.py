@@ -13,7 +13,7 @@ class Sizes:
     num_layers: int = 2
     num_rounds: int = 5  # of which the best counts
     corpus_words: int = 600_000
-    training_tokens: int = 300_000
+    training_tokens: int = 150_000  # the plain loop takes four minutes for them
     validation_tokens: int = 20_000
     num_encoded: int = 2_000  # sentences a round
     num_encoded_plain: int = 400  # of them, by the plain loop
