@@ -37,7 +37,7 @@ def main() -> None:
     if unknown := set(arguments.names) - set(BENCHMARKS):
         parser.error(f"there is no benchmark {', '.join(sorted(unknown))}; there are {', '.join(BENCHMARKS)}")
     # a partial run replaces its own part only, and every part says where and when it was measured
-    saved = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
+    saved = json.loads(RESULTS.read_text(encoding="utf-8")) if arguments.names and RESULTS.exists() else {}
     rows: list[Row] = []
     with tempfile.TemporaryDirectory(prefix="ctxemb-bench-") as folder:
         for name in arguments.names or BENCHMARKS:

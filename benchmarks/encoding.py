@@ -26,19 +26,21 @@ def run(sizes: Sizes, folder: Path) -> Iterator[Row]:
     plain = PlainEncoder(ours)
     even = take(text.sentences_of(SENTENCE_WORDS), sizes.num_encoded)
     mixed = take(text.sentences(), sizes.num_encoded)
-    for what, sentences in ((f"{SENTENCE_WORDS}-token sentences", even), ("sentences of mixed length", mixed)):
-        few = sentences[: sizes.num_encoded_plain]
+    for what, sentences, aim in (
+        (f"{SENTENCE_WORDS}-token sentences", even, AIM),
+        ("sentences of mixed length", mixed, None),
+    ):
         rates = best_rates(
             {
                 "ours": lambda sentences=sentences: len(ours.encode(sentences)),
                 "fast": lambda sentences=sentences: len(fast.encode(sentences)),
-                "plain": lambda few=few: len([plain.encode(sentence) for sentence in few]),
+                "plain": lambda sentences=sentences: len([plain.encode(sentence) for sentence in sentences]),
             },
             sizes.num_rounds,
         )
-        yield ratio_row(f"encoding {what}, sentences/s", rates["ours"], rates["plain"], AIM)
-        yield ratio_row("the same in bfloat16 (`precision=`), sentences/s", rates["fast"], rates["plain"])
-    few = mixed[: sizes.num_encoded_plain]
+        yield ratio_row(f"encoding {what}, sentences/s", rates["ours"], rates["plain"], aim)
+        yield ratio_row('the same with `precision="bfloat16"`, sentences/s', rates["fast"], rates["plain"], aim)
+    few = mixed[: sizes.num_compared]
     together = ours.encode(few)
     yield _distance_row(
         "largest difference between a batch of 1 and a batch of N",

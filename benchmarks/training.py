@@ -5,7 +5,7 @@ turns, slice by slice; their speed is that of their best slice, their perplexity
 faster but make fewer steps of the same text: with 500 tokens a batch, both numbers hold in one configuration.
 
 Each side has the learning rate that suits it: ours the library's schedule (warm-up and cosine), the plain loop a
-constant rate as usual, because the course of ours makes it worse.
+constant rate as usual (1e-3 left it with a lower perplexity than 2e-3, and than a cosine from 2e-3 or 4e-3).
 """
 
 import math
@@ -63,13 +63,7 @@ def run(sizes: Sizes, folder: Path) -> Iterator[Row]:
     def plain_loop() -> Iterator[int]:
         torch.manual_seed(config.seed)
         model = plain.PlainBiLM(sizes, len(text.tokenizer))
-        yield from plain.train(
-            model,
-            text.corpus,
-            training_S,
-            sizes.training_tokens,
-            PLAIN_LEARNING_RATE,
-        )
+        yield from plain.train(model, text.corpus, training_S, sizes.training_tokens, PLAIN_LEARNING_RATE)
         perplexities["plain"] = plain.perplexities(model, text.corpus, validation_S)
 
     runs = {
