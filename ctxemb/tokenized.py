@@ -18,10 +18,13 @@ from pathlib import Path
 import numpy as np
 import platformdirs
 
+from ctxemb.atomic import replace_file
 from ctxemb.corpora import Corpus, CorpusError
-from ctxemb.text import ENGLISH_WORDS, UNK, TextConfig, WordTokenizer, split_sentences
+from ctxemb.text import UNK, Language, TextConfig, WordTokenizer, cutting_rule, is_traditional, split_sentences
 
 PASSAGES_PER_CHUNK = 4_000
+# a share of the passages; below it they are quotations and rare names
+TRADITIONAL_WORTH_SAYING = 0.01
 OnProgress = Callable[[int], None]  # called with the number of passages done
 
 
@@ -36,6 +39,7 @@ class TokenizationReport:
     num_short_sentences: int  # dropped
     num_cut_sentences: int  # shortened to the maximum
     num_cut_tokens: int  # lost by that
+    num_traditional_passages: int | None = None  # in traditional characters; None if the text is not Chinese
 
     @property
     def unknown_share(self) -> float:
@@ -43,11 +47,17 @@ class TokenizationReport:
         return self.num_unknown / max(self.num_tokens, 1)
 
     def __str__(self) -> str:
-        return (
+        report = (
             f"{self.num_tokens:,} tokens in {self.num_sentences:,} sentences of {self.num_passages:,} passages; "
             f"{self.unknown_share:.1%} out of vocabulary; {self.num_short_sentences:,} short sentences dropped, "
             f"{self.num_cut_sentences:,} long ones cut ({self.num_cut_tokens:,} tokens lost)"
         )
+        if (self.num_traditional_passages or 0) > TRADITIONAL_WORTH_SAYING * self.num_passages:
+            report += (
+                f"; passages in traditional characters: {self.num_traditional_passages:,}; their words count as other "
+                "words than the simplified ones, so convert them first (ctxemb.text.to_simplified)"
+            )
+        return report
 
 
 @dataclass(frozen=True)
@@ -104,7 +114,7 @@ def cache_folder() -> Path:
 
 
 def corpus_sentences(
-    corpora: Iterable[Corpus], language: str, on_progress: OnProgress | None = None
+    corpora: Iterable[Corpus], language: Language, on_progress: OnProgress | None = None
 ) -> Iterator[list[list[str]]]:
     """The sentences of several corpora, chunk by chunk: lists of passages, each a list of sentences."""
     passages = itertools.chain.from_iterable(corpus.passages() for corpus in corpora)
@@ -125,18 +135,15 @@ def train_tokenizer(
         CorpusError: if the corpora hold no text.
         ValueError: if no word is frequent enough.
     """
-    path = cache / f"vocabulary-{_fingerprint(corpora, config.model_dump_json(), ENGLISH_WORDS)}.json"
+    path = cache / f"vocabulary-{_fingerprint(corpora, config.model_dump_json(), cutting_rule(config.language))}.json"
     if path.exists():
-        return WordTokenizer.from_file(path)
+        return WordTokenizer.from_file(path, config)
     chunks = corpus_sentences(corpora, config.language, on_progress)
     sentences = (sentence for chunk in chunks for passage in chunk for sentence in passage)
     if (first := next(sentences, None)) is None:
         raise CorpusError(f"there is no text in {_names(corpora)}")
     tokenizer = WordTokenizer.train(itertools.chain([first], sentences), config)
-    cache.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile("w", dir=cache, delete=False, encoding="utf-8") as file:
-        file.write(tokenizer.to_json())
-    Path(file.name).replace(path)
+    replace_file(path, tokenizer.to_json().encode())
     return tokenizer
 
 
@@ -152,7 +159,8 @@ def tokenize(
     Raises:
         CorpusError: if no sentence survives the length filter.
     """
-    folder = cache / f"tokens-{_fingerprint(corpora, config.model_dump_json(), tokenizer.to_json())}"
+    rule = cutting_rule(config.language)
+    folder = cache / f"tokens-{_fingerprint(corpora, config.model_dump_json(), rule, tokenizer.to_json())}"
     if not folder.exists():
         cache.mkdir(parents=True, exist_ok=True)
         draft = Path(tempfile.mkdtemp(dir=cache))
@@ -172,12 +180,14 @@ def _write(
     folder: Path, chunks: Iterator[list[list[str]]], tokenizer: WordTokenizer, config: TextConfig, names: str
 ) -> None:
     lengths, passages = [], []
-    num_passages = num_unknown = num_short = num_cut = num_cut_tokens = 0
+    num_passages = num_unknown = num_short = num_cut = num_cut_tokens = num_traditional = 0
     with (folder / "ids.i32").open("wb") as file:
         for chunk in chunks:
             sentences = [sentence for passage in chunk for sentence in passage]
             owners = [num_passages + i for i, passage in enumerate(chunk) for _ in passage]
             num_passages += len(chunk)
+            if config.language == "zh":
+                num_traditional += sum(is_traditional("".join(passage)) for passage in chunk)
             for ids, owner in zip(tokenizer.encode_ids(sentences), owners, strict=True):
                 if len(ids) < config.min_sentence_tokens:
                     num_short += 1
@@ -196,7 +206,14 @@ def _write(
             f"{config.min_sentence_tokens} tokens (min_sentence_tokens)"
         )
     report = TokenizationReport(
-        num_passages, len(lengths), sum(lengths), num_unknown, num_short, num_cut, num_cut_tokens
+        num_passages,
+        len(lengths),
+        sum(lengths),
+        num_unknown,
+        num_short,
+        num_cut,
+        num_cut_tokens,
+        num_traditional if config.language == "zh" else None,
     )
     np.save(folder / "offsets.npy", np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]))
     np.save(folder / "passages.npy", np.array(passages, dtype=np.int32))

@@ -4,7 +4,8 @@ What it leaves out: sentences and tokens, which are made from passages in `ctxem
 
     corpus.py       Corpus: a name, a fingerprint, a stream of passages
     named.py        the table of named corpora; finding, fetching and opening them
-    wikitext.py, enwiki.py, wordnet.py, wiki_sample.py    one corpus each
+    wikitext.py, enwiki.py, wordnet.py, wiki_sample.py, zhwiki.py, people_daily.py    one corpus each
+    wikipedia.py    the public dump that enwiki and zhwiki are fetched from
     held_out.py     keeps the WikiText-2 validation and test text out of enwiki
     files.py, tables.py, lines.py    a user's file: its kind, its text column, its lines
     download.py     the data folder, and files that arrive whole or not at all
@@ -44,7 +45,7 @@ def open_corpus(
         name_or_path: a name out of `named_corpora()` (a string), or the path of a text file or table.
         text_column: the column of a table that holds the text; default `text`, `sentence`, or the only one with text.
         encoding: of a text file; detected if None.
-        max_tokens: stop after the passage that reaches this many white-space separated words.
+        max_tokens: stop after the passage that reaches this many words (Chinese: 1.7 characters each).
         on_progress: called while a named corpus is fetched, with the amount done and in all (or None).
 
     Raises:

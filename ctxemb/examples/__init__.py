@@ -1,4 +1,4 @@
-"""Our own example sentences, labelled with senses: data files, and the function that reads them."""
+"""Our own example sentences, labelled with senses: data files, and what reads them."""
 
 from functools import cache
 from importlib import resources
@@ -14,3 +14,8 @@ def load_examples(language: str = "en") -> pd.DataFrame:
     """
     with resources.as_file(resources.files(__name__) / f"polysemy_{language}.csv") as path:
         return pd.read_csv(path, dtype=str)
+
+
+def example_words(language: str = "en") -> list[str]:
+    """The words that have example sentences, in the file's order."""
+    return list(load_examples(language).word.unique())

@@ -5,12 +5,14 @@ import pytest
 
 from ctxemb.corpora import open_corpus
 from ctxemb.corpora.named import NAMED
-from ctxemb.examples import load_examples
+from ctxemb.examples import example_words, load_examples
 from ctxemb.recipes import RECIPES
-from ctxemb.text import TextConfig, WordTokenizer
+from ctxemb.text import TextConfig, WordTokenizer, is_traditional, split_sentences
 
 EXAMPLES = load_examples("en")
+CHINESE = load_examples("zh")
 RECIPE_CORPORA = sorted({name for recipe in RECIPES.values() for name in recipe.corpora} | {"wiki-sample"})
+CHINESE_CORPORA = ("zhwiki", "people-daily-1998", "tatoeba-zh")
 WORD = re.compile(r"[^\W_]+")
 # three words after something that may stand before a sentence
 BEGINNING = re.compile(r"(?:^|[.!?;:\"“”()])[\W_]*(?=([^\W_]+)[\W_]+([^\W_]+)[\W_]+([^\W_]+))")
@@ -81,6 +83,13 @@ def test_the_frame_is_read_once():
     assert load_examples("en") is EXAMPLES
 
 
+def test_words_come_once_in_the_order_of_the_file():
+    words = example_words()
+    assert words[0] == "bank"
+    assert len(words) == len(set(words))
+    assert set(words) == set(EXAMPLES.word)
+
+
 # a test of the test below: it does find them, however they are set
 
 
@@ -109,3 +118,42 @@ def test_no_example_is_in_a_training_text(name):
     if NAMED[name].found is None:
         pytest.skip(f"{name} is not on this machine: set CTXEMB_DATA, or `python -m ctxemb data get {name}`")
     assert list(sentences_within(open_corpus(name).passages(), EXAMPLES.sentence.tolist())) == []
+
+
+# the Chinese sentences
+
+
+def test_every_chinese_sense_has_eight_sentences():
+    assert CHINESE.columns.tolist() == ["word", "sense", "sentence"]
+    assert not CHINESE.isna().any(axis=None)
+    assert CHINESE.word.nunique() >= 16
+    assert set(CHINESE.groupby("word").sense.nunique()) == {2, 3}
+    assert set(CHINESE.groupby(["word", "sense"]).size()) == {8}
+    assert CHINESE.sentence.map(normalized).duplicated().sum() == 0
+    assert example_words("zh") == list(dict.fromkeys(CHINESE.word))
+
+
+def test_chinese_cells_are_tidy():
+    for row in CHINESE.itertuples():
+        assert len(row.sense) <= 4
+        assert row.sentence[-1] in "。？！"
+        assert split_sentences(row.sentence, "zh") == [row.sentence]
+        assert row.sentence.isprintable()
+        assert not is_traditional(row.sentence)
+        assert " " not in row.word + row.sense + row.sentence
+
+
+def test_the_chinese_word_is_one_token_of_a_sentence_of_10_to_25():
+    tokenizer = WordTokenizer.train(CHINESE.sentence, TextConfig(language="zh", min_frequency=1))
+    for row, tokens in zip(CHINESE.itertuples(), tokenizer.encode_batch(CHINESE.sentence.tolist()), strict=True):
+        assert tokens.words.count(row.word) == row.sentence.count(row.word) == 1, row.sentence
+        assert 10 <= len(tokens) <= 25, row.sentence
+
+
+@pytest.mark.parametrize("name", CHINESE_CORPORA)
+def test_no_chinese_example_is_in_a_training_text(name):
+    if NAMED[name].found is None:
+        pytest.skip(f"{name} is not on this machine: set CTXEMB_DATA, or `python -m ctxemb data get {name}`")
+    examples = set(CHINESE.sentence.map(normalized))
+    passages = open_corpus(name).passages()
+    assert examples.isdisjoint(normalized(text) for passage in passages for text in split_sentences(passage, "zh"))

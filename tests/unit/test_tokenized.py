@@ -1,4 +1,5 @@
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -144,3 +145,18 @@ def test_a_single_passage_cannot_be_split(write_corpus, tokenizer, tmp_path):
     corpus = tokenize([write_corpus(PASSAGES[:1])], tokenizer, TEXT, tmp_path / "cache")
     with pytest.raises(CorpusError, match="single passage"):
         corpus.split(0.5, 1000, seed=0)
+
+
+def test_chinese_text_becomes_ids_and_traditional_passages_are_counted(write_corpus, tmp_path):
+    text = TextConfig(language="zh", min_frequency=1, min_sentence_tokens=3)
+    corpora = [write_corpus(["我吃苹果。你呢？他也吃２０个苹果；", "我們在銀行門口等了兩個鐘頭。"])]
+    tokenizer = train_tokenizer(corpora, text, tmp_path / "cache")
+    again = train_tokenizer(corpora, text, tmp_path / "cache")
+    corpus = tokenize(corpora, again, text, tmp_path / "cache")
+    assert [tokenizer.word(i) for i in corpus[0]] == ["我", "吃", "苹果"]
+    assert [tokenizer.word(i) for i in corpus[1]] == ["他", "也", "吃", "个", "苹果"]
+    assert (corpus.report.num_passages, corpus.report.num_short_sentences) == (2, 1)
+    assert corpus.report.num_traditional_passages == 1
+    assert "passages in traditional characters: 1; " in str(corpus.report)
+    assert "traditional" not in str(replace(corpus.report, num_passages=100))
+    assert corpus.report == tokenize(corpora, again, text, tmp_path / "cache").report

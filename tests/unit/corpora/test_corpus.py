@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from ctxemb.corpora import CorpusError, open_corpus
+from ctxemb.corpora.corpus import count_words
 
 
 def write(path: Path, text: str) -> Path:
@@ -68,3 +69,14 @@ def test_wrong_arguments_get_one_sentence(tmp_path):
         open_corpus("wiki-sample", text_column="text")
     with pytest.raises(CorpusError, match="plain text and has no column 'body'"):
         open_corpus(tmp_path / "a.txt", text_column="body")
+
+
+def test_words_are_counted_at_white_space_and_chinese_ones_by_their_characters(tmp_path):
+    assert count_words("one  two-three\tfour.\n") == 3
+    assert count_words("") == count_words(" ") == 0
+    assert count_words("苹" * 17) == 10
+    assert count_words("苹果" * 17 + " and Apple") == 22
+    path = tmp_path / "zh.txt"
+    path.write_text("苹果很好吃，我爱吃。\n" * 10, encoding="utf-8")
+    # 8 characters are 4 words, the punctuation between them one more
+    assert len(list(open_corpus(path, max_tokens=12).passages())) == 3

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ctxemb.corpora import CorpusError, enwiki, fetch, held_out, open_corpus, wikitext
+from ctxemb.corpora import CorpusError, enwiki, fetch, held_out, open_corpus, wikipedia, wikitext
 from ctxemb.corpora.download import data_folder
 
 SECRET = "the quick brown fox jumps over the lazy dog and then it sleeps until noon"
@@ -33,7 +33,7 @@ def public_dump(server, monkeypatch, empty_data_folder):
         table = pa.table({"id": [str(i) for i in range(len(articles))], "text": articles})
         pq.write_table(table, buffer, row_group_size=200, compression="none")
         server.files[f"/{shard}.parquet"] = buffer.getvalue()
-    monkeypatch.setattr(enwiki, "URL", server.url("/{shard}.parquet"))
+    monkeypatch.setattr(wikipedia, "URL", server.url("/{shard}.parquet"))
     monkeypatch.setattr(enwiki, "NUM_SHARDS", 2)
     folder = empty_data_folder / "wikitext-2"
     folder.mkdir(parents=True)

@@ -15,6 +15,9 @@ def test_the_list_says_what_is_here_and_how_to_get_the_rest(empty_data_folder):
         "enwiki",
         "wordnet-examples",
         "wiki-sample",
+        "zhwiki",
+        "people-daily-1998",
+        "tatoeba-zh",
     ]
     assert {name for name, corpus in corpora.items() if corpus.found} == {"wiki-sample"}
     assert corpora["wiki-sample"].how_to_get == "It comes with gensim 4.4 (pip install gensim)."
@@ -39,25 +42,6 @@ def test_the_data_folder_follows_the_environment(monkeypatch, tmp_path):
     assert data_folder() == Path.home() / "words"
     monkeypatch.delenv("CTXEMB_DATA")
     assert data_folder().parts[-2:] == ("ctxemb", "data")
-
-
-def test_a_failed_write_keeps_the_old_file_and_leaves_no_other(tmp_path):
-    path = tmp_path / "a.txt"
-    path.write_text("old")
-
-    def fail() -> None:
-        with whole_or_nothing(path) as temporary:
-            temporary.write_text("half of the n")
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        fail()
-    assert path.read_text() == "old"
-    assert [entry.name for entry in tmp_path.iterdir()] == ["a.txt"]
-    with whole_or_nothing(path) as temporary:
-        temporary.write_text("new")
-    assert path.read_text() == "new"
-    assert [entry.name for entry in tmp_path.iterdir()] == ["a.txt"]
 
 
 def test_a_folder_that_cannot_be_written_to_is_named(tmp_path):

@@ -1,3 +1,4 @@
+import json
 import random
 import re
 import unicodedata
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 from tokenizers import Tokenizer, models
 
-from ctxemb.text import PAD, SPECIAL_TOKENS, UNK, TextConfig, WordTokenizer, split_sentences
+from ctxemb.text import PAD, SPECIAL_TOKENS, UNK, TextConfig, WordTokenizer
 
 COUNTED = ["b a", "a c", "A b a c", "b"]  # a 4, b 3, c 2
 
@@ -128,14 +129,14 @@ def test_ready_tokens_are_looked_up_unsplit():
 def test_a_tokenizer_survives_its_file(tokenizer, tmp_path):
     path = tmp_path / "tokenizer.json"
     path.write_text(tokenizer.to_json(), encoding="utf-8")
-    assert WordTokenizer.from_file(path).encode("A b, c") == tokenizer.encode("A b, c")
+    assert WordTokenizer.from_file(path, TextConfig()).encode("A b, c") == tokenizer.encode("A b, c")
 
 
 def test_a_tokenizer_with_other_special_ids_is_refused(tmp_path: Path):
     path = tmp_path / "tokenizer.json"
     Tokenizer(models.WordLevel({"[UNK]": PAD, "a": 1}, unk_token="[UNK]")).save(str(path))
     with pytest.raises(ValueError, match="ids 0-3 of this tokenizer are"):
-        WordTokenizer.from_file(path)
+        WordTokenizer.from_file(path, TextConfig())
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b"\xff\xfe", b'{"model":'])
@@ -143,10 +144,55 @@ def test_a_file_that_is_no_tokenizer_is_named(tmp_path, content):
     path = tmp_path / "tokenizer.json"
     path.write_bytes(content)
     with pytest.raises(ValueError, match=r"tokenizer\.json is not a readable tokenizer file"):
-        WordTokenizer.from_file(path)
+        WordTokenizer.from_file(path, TextConfig())
 
 
-def test_sentences_are_split_at_their_ends_and_not_at_abbreviations():
-    text = "  Dr. Smith sat on the bank. It was cold!  Was it?\n"
-    assert split_sentences(text) == ["Dr. Smith sat on the bank.", "It was cold!", "Was it?"]
-    assert split_sentences(" \n ") == []
+SHIPPED = Path(__file__).parents[3] / "checkpoints" / "en-bilm"
+
+
+def test_the_shipped_checkpoint_cuts_and_numbers_words_as_it_was_trained():
+    """Its config.json knows nothing of Chinese."""
+    config = TextConfig.model_validate(json.loads((SHIPPED / "config.json").read_text())["text"])
+    tokens = WordTokenizer.from_file(SHIPPED / "tokenizer.json", config).encode(
+        "The bank didn't pay 1,000 £ at www.x.org"
+    )
+    assert " ".join(tokens.words) == "The bank did n't pay 1,000 £ at www . x . org"
+    vocabulary = json.loads((SHIPPED / "tokenizer.json").read_text())["model"]["vocab"]
+    assert tokens.ids == [vocabulary.get(word.lower(), UNK) for word in tokens.words]
+
+
+# a ready vocabulary
+
+
+@pytest.mark.parametrize(
+    ("language", "sentences"), [("en", [*COUNTED, "don't , 3.14"]), ("zh", ["我在银行", "我在Google上搜苹果"])]
+)
+@pytest.mark.parametrize("lowercase", [True, False])
+def test_a_vocabulary_made_of_ready_words_is_the_one_that_was_learnt(language, sentences, lowercase):
+    config = TextConfig(language=language, lowercase=lowercase, min_frequency=1)
+    learnt = WordTokenizer.train(sentences, config)
+    words = [learnt.word(i) for i in range(4, len(learnt))]
+    ready = WordTokenizer.from_words(words, config)
+    assert json.loads(ready.to_json()) == json.loads(learnt.to_json())
+    assert [tokens.ids for tokens in ready.encode_batch(sentences)] == [
+        tokens.ids for tokens in learnt.encode_batch(sentences)
+    ]
+
+
+def test_a_ready_word_may_be_one_that_no_text_is_cut_into():
+    tokenizer = WordTokenizer.from_words(["new_york", "new", "Upper"], TextConfig())
+    assert tokenizer.encode("New_York Upper").ids == [5, UNK, UNK, UNK]
+    assert tokenizer.word_id("New_York") == 4
+    assert tokenizer.word(6) == "Upper"  # kept, and never found: it is looked up in lower case
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["a", "b", "a"], "the word 'a' is in the list twice"),
+        (["a", "<unk>"], "the word '<unk>' is a special token"),
+    ],
+)
+def test_a_list_of_words_that_is_no_vocabulary_is_refused(words, message):
+    with pytest.raises(ValueError, match=message):
+        WordTokenizer.from_words(words, TextConfig())
