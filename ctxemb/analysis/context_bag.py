@@ -40,6 +40,9 @@ class ContextBag:
 
     def vector(self, ids: np.ndarray, position: int) -> np.ndarray:
         """(E,) for the word at `position`; zeros if no other word of the sentence is known."""
-        weights_T = self.weights_V[ids].copy()
-        weights_T[position] = 0
+        return self.mean(np.delete(ids, position))
+
+    def mean(self, ids: np.ndarray) -> np.ndarray:
+        """(E,) weighted mean of words; zeros if none of them is known."""
+        weights_T = self.weights_V[ids]
         return weights_T @ self.vectors_VE[ids] / max(float(weights_T.sum()), 1e-12)
