@@ -22,7 +22,7 @@ from benchmarks.text import load_text
 from benchmarks.timing import best_rates
 from ctxemb.distributed import World
 from ctxemb.progress import StepRecord, ValidationRecord
-from ctxemb.training import TrainingConfig, train
+from ctxemb.training import LanguageModelling, TrainingConfig, train
 
 BATCH_TOKENS = 500
 LEARNING_RATE = 8e-3
@@ -51,9 +51,8 @@ def run(sizes: Sizes, folder: Path) -> Iterator[Row]:
     def ours(name: str, changed: TrainingConfig) -> Iterator[int]:
         num_tokens = 0
         world = World(0, 1, torch.device("cpu"))
-        for record in train(
-            model_config(sizes, text), changed, text.corpus, text.tokenizer, text.config, folder / name, world
-        ):
+        objective = LanguageModelling(model_config(sizes, text), changed, text.corpus, text.tokenizer, text.config)
+        for record in train(objective, folder / name, world):
             if isinstance(record, StepRecord):
                 yield record.num_tokens - num_tokens
                 num_tokens = record.num_tokens

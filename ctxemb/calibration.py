@@ -19,7 +19,7 @@ from torch.nn import functional as F
 from ctxemb.checkpoint import CheckpointError, read_state, update_config, write_state
 from ctxemb.corpora import open_corpus
 from ctxemb.encoder import Encoder
-from ctxemb.models.bilm import READOUTS, Readout
+from ctxemb.models.reading import Readout
 from ctxemb.text import NUM_SPECIAL
 from ctxemb.tokenized import TokenizedCorpus, cache_folder, tokenize
 
@@ -140,16 +140,17 @@ def calibrate(
     rng = np.random.default_rng(0)
     sample = np.sort(rng.choice(len(corpus), min(SENTENCES_FOR_MEAN, len(corpus)), replace=False))
     sentences = [corpus[int(i)] for i in sample]
+    readouts = encoder.config.model.readouts
     statistics = Statistics(
         counts_V=counts_V,
-        means={r: np.concatenate(encoder.layers_of_ids(sentences, r), axis=1).mean(axis=1) for r in READOUTS},
+        means={r: np.concatenate(encoder.layers_of_ids(sentences, r), axis=1).mean(axis=1) for r in readouts},
         word_ids_W=np.array(list(uses), dtype=np.int64),
-        word_means={r: _word_means(encoder, list(uses.values()), r) for r in READOUTS},
+        word_means={r: _word_means(encoder, list(uses.values()), r) for r in readouts},
     )
     _save(encoder.checkpoint.path / STATISTICS, statistics)
-    pairs = passages_of_words(index, counts_V)
+    pairs = passages_of_words(index, counts_V) if encoder.num_layers else []
     if pairs:
-        weights = {readout: learn_layer_weights(encoder, pairs, readout) for readout in READOUTS}
+        weights = {readout: learn_layer_weights(encoder, pairs, readout) for readout in readouts}
         update_config(encoder.checkpoint.path, layer_weights=weights)
     return statistics
 
@@ -174,17 +175,18 @@ def load_statistics(encoder: Encoder) -> Statistics | None:
     }
     num_kept = arrays["word_ids"].size if "word_ids" in arrays else 0
     shape = (encoder.num_layers + 1, model.width)
+    readouts = model.readouts
     expected = {"counts": (model.vocabulary_size,), "word_ids": (num_kept,)}
-    expected |= {f"mean.{readout}": shape for readout in READOUTS}
-    expected |= {f"word_mean.{readout}": (num_kept, *shape) for readout in READOUTS}
+    expected |= {f"mean.{readout}": shape for readout in readouts}
+    expected |= {f"word_mean.{readout}": (num_kept, *shape) for readout in readouts}
     found = {name: array.shape for name, array in arrays.items()}
     if found != expected:
         raise CheckpointError(f"{path} does not fit this checkpoint; calibrate it again or delete the file")
     return Statistics(
         counts_V=arrays["counts"],
-        means={readout: arrays[f"mean.{readout}"] for readout in READOUTS},
+        means={readout: arrays[f"mean.{readout}"] for readout in readouts},
         word_ids_W=arrays["word_ids"],
-        word_means={readout: arrays[f"word_mean.{readout}"] for readout in READOUTS},
+        word_means={readout: arrays[f"word_mean.{readout}"] for readout in readouts},
     )
 
 
@@ -236,7 +238,7 @@ def _is_common_word(word: str) -> bool:
 
 def _save(path: Path, statistics: Statistics) -> None:
     tensors = {"counts": torch.from_numpy(statistics.counts_V), "word_ids": torch.from_numpy(statistics.word_ids_W)}
-    for readout in READOUTS:
+    for readout in statistics.means:
         tensors[f"mean.{readout}"] = torch.from_numpy(statistics.means[readout]).half()
         tensors[f"word_mean.{readout}"] = torch.from_numpy(statistics.word_means[readout]).half()
     write_state(path, tensors, {})

@@ -6,7 +6,6 @@ killed at any moment leaves a loadable folder.
 """
 
 import json
-import os
 import shutil
 import tempfile
 from collections.abc import Mapping
@@ -15,13 +14,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 import torch
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save as to_safetensors
 from torch import Tensor, nn
 
-from ctxemb.models.bilm import BiLM, BiLMConfig, Readout
-from ctxemb.models.reading import Reading
+from ctxemb.atomic import replace_file
+from ctxemb.models.families import CONFIGS, Family, Model, ModelConfig, build_model
+from ctxemb.models.reading import Reading, Readout
 from ctxemb.text import TextConfig, WordTokenizer
 
 CONFIG, TOKENIZER, WEIGHTS, METRICS = "config.json", "tokenizer.json", "model.safetensors", "metrics.json"
@@ -42,13 +42,20 @@ class CheckpointConfig(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     format_version: Literal[1] = 1
-    family: Literal["bilm"] = Field(default="bilm", description="Kind of encoder")
-    model: BiLMConfig
+    family: Family = Field(default="bilm", description="Kind of encoder")
+    model: ModelConfig
     text: TextConfig
     reading: Reading = Field(default=Reading(), description="What `Encoding.vectors` holds, unless asked otherwise")
     layer_weights: dict[Readout, tuple[float, ...]] = Field(
         default={}, description="Learnt weights for layer = weighted"
     )
+
+    @field_validator("model", mode="before")
+    @classmethod
+    def _of_family(cls, model: Any, info: ValidationInfo) -> Any:
+        """The family says which config this is; without it, one family's defaults would pass for another's."""
+        family = info.data.get("family")  # absent if it was invalid
+        return CONFIGS[family].model_validate(model) if family else model
 
 
 @dataclass(frozen=True)
@@ -58,13 +65,13 @@ class Checkpoint:
     path: Path
     config: CheckpointConfig
     tokenizer: WordTokenizer
-    model: BiLM
+    model: Model
     metrics: dict[str, Any]
 
 
 def save_checkpoint(
     folder: Path,
-    model: BiLM,
+    model: Model,
     tokenizer: WordTokenizer,
     text: TextConfig,
     reading: Reading | None = None,
@@ -80,7 +87,7 @@ def save_checkpoint(
     broken = [name for name, tensor in weights.items() if not torch.isfinite(tensor).all()]
     if broken:
         raise ValueError(f"weights {', '.join(broken)} are not finite as {weight_type}; the checkpoint is not written")
-    config = CheckpointConfig(model=model.config, text=text, reading=reading or Reading())
+    config = CheckpointConfig(family=model.config.family, model=model.config, text=text, reading=reading or Reading())
     files = {
         CONFIG: config.model_dump_json(indent=2).encode(),
         TOKENIZER: tokenizer.to_json().encode(),
@@ -122,7 +129,7 @@ def load_checkpoint(folder: str | Path) -> Checkpoint:
     for name in (TOKENIZER, METRICS):
         _check_size(folder / name)
     try:
-        tokenizer = WordTokenizer.from_file(folder / TOKENIZER)
+        tokenizer = WordTokenizer.from_file(folder / TOKENIZER, config.text)
     except ValueError as error:
         raise CheckpointError(str(error)) from error
     if len(tokenizer) != config.model.vocabulary_size:
@@ -149,7 +156,7 @@ def read_config(folder: Path) -> CheckpointConfig:
         problems = "; ".join(f"{'.'.join(map(str, e['loc'])) or 'file'}: {e['msg']}" for e in error.errors())
         raise CheckpointError(f"{path} is not a config this version can read: {problems}") from error
     with torch.device("meta"):
-        num_parameters = sum(p.numel() for p in BiLM(config.model).parameters())
+        num_parameters = sum(p.numel() for p in build_model(config.model).parameters())
     if num_parameters > MAX_PARAMETERS:
         raise CheckpointError(f"{path} declares {num_parameters:,} parameters; the limit is {MAX_PARAMETERS:,}")
     return config
@@ -166,14 +173,14 @@ def update_config(folder: Path, **changes: Any) -> None:
     replace_file(folder / CONFIG, config.model_dump_json(indent=2).encode())
 
 
-def load_weights(path: Path, config: BiLMConfig) -> BiLM:
+def load_weights(path: Path, config: ModelConfig) -> Model:
     """Build the module and fill it, after every declared shape was compared with the config's.
 
     Raises:
         CheckpointError: naming the first tensor that is missing, unexpected or of another shape.
     """
     with torch.device("meta"):
-        expected = {name: tuple(p.shape) for name, p in BiLM(config).named_parameters()}
+        expected = {name: tuple(p.shape) for name, p in build_model(config).named_parameters()}
     try:
         with safe_open(path, framework="pt") as file:
             found = {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118
@@ -183,7 +190,7 @@ def load_weights(path: Path, config: BiLMConfig) -> BiLM:
                         f"{path}: tensor {name} is {found.get(name, 'missing')}, "
                         f"but {CONFIG} asks for {expected.get(name, 'no such tensor')}"
                     )
-            model = BiLM(config)
+            model = build_model(config)
             _fill(model, {name: file.get_tensor(name) for name in expected})
     except (SafetensorError, OSError) as error:
         raise CheckpointError(f"{path} cannot be read ({error}); it may be cut short: copy it again") from error
@@ -213,19 +220,6 @@ def read_state(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
             return {name: file.get_tensor(name) for name in file.keys()}, json.loads(file.metadata()["state"])  # noqa: SIM118
     except (SafetensorError, OSError, KeyError, TypeError, ValueError) as error:
         raise CheckpointError(f"{path} cannot be read ({error}); start the run anew in another folder") from error
-
-
-def replace_file(path: Path, content: bytes) -> None:
-    """Write a file next to its place and move it there: readers see the old or the new one, never half."""
-    number, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
-    os.close(number)
-    draft = Path(name)
-    try:
-        draft.write_bytes(content)
-        draft.chmod(0o644)
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
 
 
 def _check_size(path: Path) -> None:

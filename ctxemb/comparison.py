@@ -3,7 +3,7 @@
 N uses, L layers above layer 0, T tokens, D numbers per vector.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -15,8 +15,8 @@ from ctxemb.analysis.senses import SensePairs, labelled_pairs, sense_pairs
 from ctxemb.analysis.similarity import RandomPairs, cosine_matrix, random_pair_cosine
 from ctxemb.calibration import CorpusUse, Statistics, WordIndex, sample_text, use_layers
 from ctxemb.encoder import Encoder, Encoding
-from ctxemb.examples import load_examples
-from ctxemb.models.bilm import Readout
+from ctxemb.examples import example_words, load_examples
+from ctxemb.models.reading import Readout
 from ctxemb.tokenized import TokenizedCorpus
 
 Centring = Literal["off", "all words", "per word"]
@@ -109,6 +109,19 @@ def find_uses(encoder: Encoder, sentences: Sequence[Sentence], word: str) -> tup
     return uses, problems
 
 
+def example_uses(encoder: Encoder, words: Iterable[str]) -> dict[str, list[Use]]:
+    """Uses of example words in their own example sentences, in alphabetical order; words without a use are left out."""
+    examples = load_examples(encoder.config.text.language)
+    uses = {}
+    for word in sorted(words):
+        rows = examples[examples.word == word]
+        sentences = [Sentence(text, sense) for text, sense in zip(rows.sentence, rows.sense, strict=True)]
+        found, _ = find_uses(encoder, sentences, word)
+        if found:
+            uses[word] = found
+    return uses
+
+
 def compare(
     encoder: Encoder, uses: Sequence[Use], word: str, mean_LD: np.ndarray | None, bag: ContextBag | None
 ) -> Comparison:
@@ -160,7 +173,7 @@ def context_bag(encoder: Encoder, statistics: Statistics | None) -> ContextBag |
     """The bag of context over the checkpoint's own layer 0; None without word counts."""
     if statistics is None:
         return None
-    vectors_VE = encoder.model.forward_lm.embedding.weight.detach().cpu().numpy()
+    vectors_VE = encoder.model.word_vectors().cpu().numpy()
     return ContextBag.build(vectors_VE, statistics.counts_V)
 
 
@@ -177,13 +190,18 @@ def centring_mean(
         sample: gives a text to look for uses of words whose mean is not kept with the checkpoint.
 
     Raises:
-        TargetError: if the checkpoint has no statistics, or the sample no use of the word.
+        TargetError: if the checkpoint has no statistics or no layer above 0, or the sample no use of the word.
     """
     readout: Readout = encoder.reading.readout
     if centring == "off":
         return None
     if centring == "all words":
         return _mean_of_all_words(statistics, readout)
+    if encoder.num_layers == 0:
+        raise TargetError(
+            f"a {encoder.config.family} encoder gives “{word}” the same vector in every sentence, so centring per word "
+            "leaves nothing of it; choose another centring"
+        )
     word_id = encoder.tokenizer.word_id(word)
     kept = statistics.word_mean(readout, word_id) if statistics else None
     if kept is not None:
@@ -206,7 +224,7 @@ def random_baselines(
     Raises:
         TargetError: if the centring needs statistics that the checkpoint has not.
     """
-    uses_of_words = _example_uses if centring == "per word" else _words_of_examples
+    uses_of_words = _centred_examples if centring == "per word" else _words_of_examples
     layers_LND, words_N = uses_of_words(encoder, statistics)
     if centring == "all words":
         layers_LND = layers_LND - _mean_of_all_words(statistics, encoder.reading.readout)[:, None]
@@ -248,20 +266,19 @@ def _words_of_examples(encoder: Encoder, statistics: Statistics | None) -> tuple
     return np.concatenate([e.layers[:, ~e.oov] for e in encodings], axis=1), np.array(words)
 
 
-def _example_uses(encoder: Encoder, statistics: Statistics | None) -> tuple[np.ndarray, np.ndarray]:
+def _centred_examples(encoder: Encoder, statistics: Statistics | None) -> tuple[np.ndarray, np.ndarray]:
     """Every use of an example word, less the kept mean of that word: (L + 1, N, D) and N words."""
-    layers, words = [], []
-    for word, rows in load_examples(encoder.config.text.language).groupby("word"):
-        word_id = encoder.tokenizer.word_id(str(word))
+    means = {}
+    for word in example_words(encoder.config.text.language):
+        word_id = encoder.tokenizer.word_id(word)
         kept_LD = statistics.word_mean(encoder.reading.readout, word_id) if statistics else None
-        if kept_LD is None:
-            continue
-        uses, _ = find_uses(encoder, [Sentence(text) for text in rows.sentence], str(word))
-        layers += [use.encoding.layers[:, use.position] - kept_LD for use in uses]
-        words += [word] * len(uses)
-    if len(set(words)) < 2:
+        if kept_LD is not None:
+            means[word] = kept_LD
+    uses_of = example_uses(encoder, means)
+    if len(uses_of) < 2:
         raise TargetError("this checkpoint keeps no means of single words; use another centring")
-    return np.stack(layers, axis=1), np.array(words)
+    layers = [use.encoding.layers[:, use.position] - means[word] for word, uses in uses_of.items() for use in uses]
+    return np.stack(layers, axis=1), np.array([word for word, uses in uses_of.items() for _ in uses])
 
 
 def _random_pairs(vectors_ND: np.ndarray, words_N: np.ndarray) -> RandomPairs:

@@ -17,8 +17,8 @@ import torch
 from ctxemb.batching import make_batch, plan_batches
 from ctxemb.checkpoint import Checkpoint, CheckpointConfig, load_checkpoint
 from ctxemb.distributed import choose_device
-from ctxemb.models.bilm import BiLM, Readout
-from ctxemb.models.reading import Reading
+from ctxemb.models.families import Model
+from ctxemb.models.reading import Reading, Readout
 from ctxemb.text import UNK, Tokens, WordTokenizer
 
 # `encode_stream` holds the vectors of this much text, whichever is reached first
@@ -66,6 +66,9 @@ class Encoder:
     device: torch.device
     precision: Precision = "float32"
 
+    def __post_init__(self) -> None:
+        self._check_readout(self.reading.readout)
+
     @classmethod
     def load(cls, path: str | Path, device: str = "auto", precision: Precision = "float32") -> "Encoder":
         """Open a checkpoint folder.
@@ -79,7 +82,7 @@ class Encoder:
 
         Raises:
             CheckpointError: if a file of it is missing, damaged or of another size than declared.
-            ValueError: if there is no such device.
+            ValueError: if there is no such device, or its default reading is none that its family has.
         """
         checkpoint = load_checkpoint(path)
         chosen = choose_device(device)
@@ -92,7 +95,7 @@ class Encoder:
         return self.checkpoint.config
 
     @property
-    def model(self) -> BiLM:
+    def model(self) -> Model:
         """The module, in evaluation mode."""
         return self.checkpoint.model
 
@@ -107,17 +110,32 @@ class Encoder:
         return self.config.model.num_layers
 
     def with_reading(self, reading: Reading) -> "Encoder":
-        """The same weights, read another way."""
+        """The same weights, read another way.
+
+        Raises:
+            ValueError: if this family of encoders has no such read-out.
+        """
         return dataclasses.replace(self, reading=reading)
 
     def reading_for(self, readout: Readout, layer: int | Literal["last", "mean", "weighted"]) -> Reading:
         """A reading of this checkpoint; `weighted` takes the weights that were learnt for the read-out.
 
         Raises:
-            ValueError: if `weighted` is asked of a checkpoint that has learnt no weights.
+            ValueError: if `weighted` is asked of a checkpoint that has learnt no weights, or this family of encoders
+                has no such read-out.
         """
         weights = self.config.layer_weights.get(readout) if layer == "weighted" else None
-        return Reading(readout=readout, layer=layer, layer_weights=weights)
+        reading = Reading(readout=readout, layer=layer, layer_weights=weights)
+        self._check_readout(readout)
+        return reading
+
+    def _check_readout(self, readout: Readout) -> None:
+        model = self.config.model
+        if readout not in model.readouts:
+            raise ValueError(
+                f"{self.checkpoint.path} is a {model.family} encoder, which has no read-out {readout!r}; "
+                f"choose {' or '.join(model.readouts)}"
+            )
 
     def encode(self, sentences: Sequence[str] | Sequence[Sequence[str]], batch_tokens: int = 2_048) -> list[Encoding]:
         """Vectors of every word of every sentence, in the order given.

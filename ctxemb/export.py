@@ -1,16 +1,15 @@
 """Encodings -> a file: Parquet (streamed, any size) or npz (numpy's own), whole or not at all."""
 
-import os
 import tempfile
 import zipfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ctxemb.atomic import whole_or_nothing
 from ctxemb.encoder import Encoding
 
 # rows wait to be written together, but not more than this: each keeps its sentence's vectors alive
@@ -38,7 +37,7 @@ def write_encodings(encodings: Iterable[Encoding], path: Path, width: int, word:
     if path.suffix not in FORMATS:
         raise ValueError(f"{path} ends in {path.suffix or 'nothing'}; the output file ends in {' or '.join(FORMATS)}")
     tables = _tables(encodings, width, word)
-    with _whole_or_nothing(path) as draft:
+    with whole_or_nothing(path) as draft:
         num_rows = _write_parquet(tables, draft) if path.suffix == ".parquet" else _write_npz(tables, draft, width)
         if num_rows == 0:
             missing = "no sentence has a token" if word is None else f"“{word}” does not occur"
@@ -120,17 +119,3 @@ def _write_npz(tables: Iterator[pa.Table], path: Path, width: int) -> int:
 def _add_array(archive: zipfile.ZipFile, name: str, values: np.ndarray) -> None:
     with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
         np.lib.format.write_array(file, values, allow_pickle=False)
-
-
-@contextmanager
-def _whole_or_nothing(path: Path) -> Iterator[Path]:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    number, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
-    os.close(number)
-    draft = Path(name)
-    try:
-        yield draft
-        draft.chmod(0o644)
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)

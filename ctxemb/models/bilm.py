@@ -9,26 +9,25 @@ Source: Peters et al. 2018 (ELMo), arXiv:1802.05365. Left out here: its characte
 B sentences, T tokens, V vocabulary, E embedding size, H units per direction, D = 2H, L layers, N predictions.
 """
 
-from typing import Literal, Self, cast, get_args
+from typing import ClassVar, Literal, Self, cast
 
 import torch
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from torch import Tensor, nn
 
 from ctxemb.batching import Batch
+from ctxemb.models.directions import DIRECTIONS, Direction, inputs_and_targets, reverse
+from ctxemb.models.reading import Readout
 from ctxemb.models.softmax import AdaptiveSoftmax
-from ctxemb.text import BOS, EOS, NUM_SPECIAL
-
-Direction = Literal["forward", "backward"]
-DIRECTIONS: tuple[Direction, Direction] = ("forward", "backward")
-Readout = Literal["here", "context", "sentence"]
-READOUTS: tuple[Readout, ...] = get_args(Readout)
+from ctxemb.text import NUM_SPECIAL
 
 
 class BiLMConfig(BaseModel):
     """Sizes and choices of a BiLM."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+    family: ClassVar[Literal["bilm"]] = "bilm"
+    readouts: ClassVar[tuple[Readout, ...]] = ("here", "context", "sentence")
 
     vocabulary_size: int = Field(
         default=NUM_SPECIAL + 1, ge=NUM_SPECIAL + 1, le=2_000_000, description="V, words and special ids"
@@ -153,6 +152,10 @@ class BiLM(nn.Module):
                 layers_LBTD[layer] = with_rest_of_sentence(layers_LBTD[layer], batch.lengths_B)
         return layers_LBTD
 
+    def word_vectors(self) -> Tensor:
+        """(V, E), the (forward) embedding."""
+        return self.forward_lm.embedding.weight.detach()
+
     def predictions(self, batch: Batch) -> Tensor:
         """Log-probabilities of every word at every position, by both directions: (2, B, T, V), in nats.
 
@@ -180,14 +183,6 @@ class BiLM(nn.Module):
         return torch.cat([nn.functional.pad(half, (0, padding)) for half in halves], dim=-1)
 
 
-def reverse(values_BTx: Tensor, lengths_B: Tensor) -> Tensor:
-    """Reverse each sentence within its own length; padding stays on the right (its content is undefined)."""
-    positions_T = torch.arange(values_BTx.shape[1], device=values_BTx.device)
-    index_BT = (lengths_B[:, None] - 1 - positions_T).clamp(min=0)
-    rows_B1 = torch.arange(len(values_BTx), device=values_BTx.device)[:, None]
-    return values_BTx[rows_B1, index_BT]  # copies whole rows, which `gather` does number by number
-
-
 def with_rest_of_sentence(states_BTD: Tensor, lengths_B: Tensor) -> Tensor:
     """Each state plus the mean of the others in its sentence, both scaled to length 1 (the others weigh the same)."""
     positions_T = torch.arange(states_BTD.shape[1], device=states_BTD.device)
@@ -201,12 +196,3 @@ def prediction_mask(batch: Batch) -> Tensor:
     """(B, T + 1) bool: which predictions are real; a sentence of n words has n + 1."""
     positions_T = torch.arange(batch.ids_BT.shape[1] + 1, device=batch.ids_BT.device)
     return positions_T <= batch.lengths_B[:, None]
-
-
-def inputs_and_targets(batch: Batch, direction: Direction) -> tuple[Tensor, Tensor]:
-    """What a direction reads and what it has to predict, both (B, T + 1): `first w1 .. wn`, `w1 .. wn last`."""
-    first, last = (BOS, EOS) if direction == "forward" else (EOS, BOS)
-    ids_BT = batch.ids_BT if direction == "forward" else reverse(batch.ids_BT, batch.lengths_B)
-    edge_B1 = ids_BT.new_full((len(ids_BT), 1), first)
-    targets_BT = torch.cat([ids_BT, edge_B1], dim=1).scatter(1, batch.lengths_B[:, None], last)
-    return torch.cat([edge_B1, ids_BT], dim=1), targets_BT

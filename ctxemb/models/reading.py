@@ -8,7 +8,7 @@ from typing import Literal, Self
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from ctxemb.models.bilm import Readout
+Readout = Literal["here", "context", "sentence"]
 
 
 class Reading(BaseModel):

@@ -1,34 +1,16 @@
-"""Recipes: named, complete settings, from the corpus to the last optimiser step."""
+"""The recipes that ship: named, complete settings."""
 
-import json
-from collections.abc import Iterator, Sequence
-from pathlib import Path
-
-from pydantic import BaseModel, ConfigDict, Field
-
-from ctxemb.corpora import Corpus
-from ctxemb.distributed import World
 from ctxemb.models.bilm import BiLMConfig
+from ctxemb.models.contrastive import ContrastiveConfig
 from ctxemb.models.reading import Reading
-from ctxemb.progress import Progress
-from ctxemb.text import TextConfig, WordTokenizer
-from ctxemb.tokenized import OnProgress, TokenizedCorpus, tokenize, train_tokenizer
-from ctxemb.training import TrainingConfig, train
+from ctxemb.models.static import StaticConfig
+from ctxemb.recipes.recipe import LexiconChoice, Recipe
+from ctxemb.text import TextConfig
+from ctxemb.training import ContrastiveTrainingConfig, TrainingConfig
+from ctxemb.word2vec import Word2VecConfig
 
-
-class Recipe(BaseModel):
-    """Everything that decides a run, besides the machine."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    name: str
-    description: str
-    corpora: tuple[str, ...] = Field(description="Names of corpora, or paths of the user's own files")
-    text: TextConfig
-    model: BiLMConfig = Field(description="Sizes; the vocabulary size follows from the corpus")
-    training: TrainingConfig
-    reading: Reading = Field(default=Reading(), description="The checkpoint's default vector of a word")
-
+ZH_CORPORA = ("zhwiki", "people-daily-1998", "tatoeba-zh")
+ZH_TEXT = TextConfig(language="zh", min_frequency=11, max_vocabulary=64_000)
 
 RECIPES = {
     recipe.name: recipe
@@ -52,6 +34,90 @@ RECIPES = {
                 save_every=500,
             ),
             reading=Reading(readout="sentence", layer="last"),
+        ),
+        Recipe(
+            name="en-contrastive",
+            description="The shipped English contrastive encoder: Wikipedia and WordNet, minutes on two cores",
+            family="contrastive",
+            corpora=("enwiki", "wordnet-examples"),
+            text=TextConfig(max_vocabulary=25_000),
+            model=ContrastiveConfig(embedding_size=160, hidden_size=80, dropout=0.2),
+            training=ContrastiveTrainingConfig(
+                num_epochs=100,
+                max_steps=1_500,
+                warmup_steps=100,
+                embedding_rate=0.3,
+                clip_norm=1.0,
+                validate_every=250,
+                max_validation_tokens=300_000,
+                save_every=250,
+            ),
+            initial=Word2VecConfig(vector_size=160, num_epochs=2, sample=1e-4),
+            lexicon=LexiconChoice(source="wordnet", max_senses=20, max_sense_number=1),
+            reading=Reading(readout="context", layer="last"),
+        ),
+        Recipe(
+            name="zh-contrastive",
+            description="The shipped Chinese contrastive encoder: Wikipedia, news and everyday sentences, ten minutes",
+            family="contrastive",
+            corpora=ZH_CORPORA,
+            text=ZH_TEXT,
+            model=ContrastiveConfig(embedding_size=96, hidden_size=48, dropout=0.2),
+            training=ContrastiveTrainingConfig(
+                num_epochs=100,
+                max_steps=1_500,
+                warmup_steps=100,
+                embedding_rate=0.3,
+                clip_norm=1.0,
+                min_word_count=30,
+                validate_every=250,
+                max_validation_tokens=300_000,
+                save_every=250,
+            ),
+            initial=Word2VecConfig(vector_size=96, num_epochs=4, sample=1e-4),
+            lexicon=LexiconChoice(source="cilin"),
+            reading=Reading(readout="context", layer="last"),
+        ),
+        Recipe(
+            name="en-static",
+            description="The English control: skip-gram Word2Vec, 100 numbers, window 5, 5 negatives, the same text",
+            family="static",
+            corpora=("enwiki", "wordnet-examples"),
+            text=TextConfig(max_vocabulary=25_000),
+            model=StaticConfig(vector_size=100),
+            training=Word2VecConfig(vector_size=100),
+        ),
+        Recipe(
+            name="zh-static",
+            description="The Chinese control: skip-gram Word2Vec, 100 numbers, window 5, 5 negatives, the same text",
+            family="static",
+            corpora=ZH_CORPORA,
+            text=ZH_TEXT,
+            model=StaticConfig(vector_size=100),
+            training=Word2VecConfig(vector_size=100),
+        ),
+        Recipe(
+            name="quick-contrastive",
+            description="A minute on two cores, on the Wikipedia sample that is installed with gensim",
+            family="contrastive",
+            corpora=("wiki-sample",),
+            text=TextConfig(max_vocabulary=8_000),
+            model=ContrastiveConfig(embedding_size=64, hidden_size=32, dropout=0.2),
+            training=ContrastiveTrainingConfig(
+                num_epochs=100,
+                max_steps=200,
+                words_per_batch=16,
+                passages_per_word=6,
+                min_word_count=12,
+                warmup_steps=20,
+                embedding_rate=0.3,
+                clip_norm=1.0,
+                validate_every=50,
+                save_every=100,
+                validation_share=0.05,
+            ),
+            initial=Word2VecConfig(vector_size=64, num_epochs=10),
+            reading=Reading(readout="context", layer="last"),
         ),
         Recipe(
             name="cpu-small",
@@ -88,26 +154,6 @@ RECIPES = {
 }
 
 
-def prepare(
-    recipe: Recipe, corpora: Sequence[Corpus], cache: Path, on_progress: OnProgress | None = None
-) -> tuple[WordTokenizer, TokenizedCorpus]:
-    """Vocabulary and token ids of a recipe's text; both are cached by content.
-
-    Raises:
-        CorpusError: if there is no text, or no sentence survives the length filter.
-    """
-    tokenizer = train_tokenizer(corpora, recipe.text, cache, on_progress)
-    return tokenizer, tokenize(corpora, tokenizer, recipe.text, cache, on_progress)
-
-
-def run(
-    recipe: Recipe, tokenizer: WordTokenizer, corpus: TokenizedCorpus, out: Path, world: World
-) -> Iterator[Progress]:
-    """Train a recipe's model into `out`; see `training.train`."""
-    model = recipe.model.model_copy(update={"vocabulary_size": len(tokenizer)})
-    return train(model, recipe.training, corpus, tokenizer, recipe.text, out, world, recipe.reading)
-
-
 def choose_recipe(name: str) -> Recipe:
     """A recipe by name.
 
@@ -118,22 +164,3 @@ def choose_recipe(name: str) -> Recipe:
         known = "; ".join(f"{recipe.name}: {recipe.description}" for recipe in RECIPES.values())
         raise ValueError(f"there is no recipe {name!r}; there are: {known}")
     return RECIPES[name]
-
-
-def with_settings(recipe: Recipe, settings: Sequence[str]) -> Recipe:
-    """Change single settings, written as `training.learning_rate=0.002`.
-
-    Raises:
-        ValueError: if a setting does not exist or its value is out of range.
-    """
-    values = recipe.model_dump()
-    for setting in settings:
-        path, equals, text = setting.partition("=")
-        part, _, key = path.partition(".")
-        if not equals or part not in ("text", "model", "training") or key not in values[part]:
-            raise ValueError(f"{setting!r} is no setting; write part.name=value with part text, model or training")
-        try:
-            values[part][key] = json.loads(text)
-        except ValueError:
-            values[part][key] = text  # a word, such as a schedule's name
-    return Recipe.model_validate(values)

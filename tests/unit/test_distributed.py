@@ -14,7 +14,7 @@ from ctxemb.checkpoint import load_checkpoint
 from ctxemb.distributed import World, choose_device, world
 from ctxemb.models.bilm import BiLM, BiLMConfig
 from ctxemb.progress import StepRecord, ValidationRecord, read_progress
-from ctxemb.training import TrainingConfig, train
+from ctxemb.training import LanguageModelling, TrainingConfig, train
 
 ALONE = World(0, 1, torch.device("cpu"))
 MODEL = BiLMConfig(vocabulary_size=28, embedding_size=8, hidden_size=16, num_layers=1, dropout=0, cutoffs=(10, 20))
@@ -36,6 +36,7 @@ from pathlib import Path
 import torch
 torch.set_num_threads(1)
 from ctxemb import training
+from ctxemb.training import language_model
 from ctxemb.corpora import open_corpus
 from ctxemb.distributed import world
 from ctxemb.models.bilm import BiLMConfig
@@ -54,17 +55,18 @@ def audit(event, arguments):
     if is_writing and str(arguments[0]).startswith(str(home)):
         written.append(str(arguments[0]))
 
-def note(corpus, sentences, plain=training.corpus_batch):
+def note(corpus, sentences, plain=language_model.corpus_batch):
     if torch.is_grad_enabled():
         seen.append(sentences.tolist())
     return plain(corpus, sentences)
 
 sys.addaudithook(audit)
-training.corpus_batch = note
+language_model.corpus_batch = note
 with world("cpu") as me:
     def start(out, **changes):
         settings = BiLMConfig(**model | changes), training.TrainingConfig(**config)
-        return training.train(*settings, corpus, tokenizer, TextConfig(), home / out, me)
+        objective = training.LanguageModelling(*settings, corpus, tokenizer, TextConfig())
+        return training.train(objective, home / out, me)
 
     for _ in start("plain"):
         pass
@@ -102,7 +104,8 @@ def one_process(slots, tmp_path_factory) -> Path:
     """The same global batches: one process, two batches a step."""
     out = tmp_path_factory.mktemp("alone") / "run"
     config = CONFIG.model_copy(update={"accumulate": 2})
-    for _ in train(MODEL, config, slots.corpus, slots.tokenizer, slots.text, out, ALONE):
+    objective = LanguageModelling(MODEL, config, slots.corpus, slots.tokenizer, slots.text)
+    for _ in train(objective, out, ALONE):
         pass
     return out
 

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 import torch
 
-from ctxemb import training
 from ctxemb.batching import make_batch
 from ctxemb.checkpoint import load_checkpoint, read_state
 from ctxemb.distributed import World
@@ -25,7 +24,7 @@ from ctxemb.progress import (
     progress_line,
     read_progress,
 )
-from ctxemb.training import Run, TrainingConfig, TrainingError, evaluate, scheduled_rate, train
+from ctxemb.training import LanguageModelling, Run, TrainingConfig, TrainingError, evaluate, scheduled_rate
 
 ALONE = World(0, 1, torch.device("cpu"))
 MODEL = BiLMConfig(vocabulary_size=28, embedding_size=8, hidden_size=16, num_layers=1, dropout=0.2, cutoffs=(10, 20))
@@ -49,7 +48,8 @@ def start(slots, tmp_path):
     def start(out: str = "run", model: dict | None = None, **settings) -> Run:
         model_config = BiLMConfig.model_validate(MODEL.model_dump() | (model or {}))
         config = TrainingConfig.model_validate(SHORT.model_dump() | settings)
-        return Run(model_config, config, slots.corpus, slots.tokenizer, slots.text, tmp_path / out, ALONE)
+        objective = LanguageModelling(model_config, config, slots.corpus, slots.tokenizer, slots.text)
+        return Run(objective, tmp_path / out, ALONE)
 
     return start
 
@@ -82,7 +82,7 @@ def only(kind: type, records: Iterable[Progress]) -> list:
 def test_untrained_is_near_ln_v_and_trained_approaches_the_entropy_of_the_text(start, slots, slots_bound_nats):
     sizes = {"embedding_size": 12, "hidden_size": 24, "dropout": 0}
     run = start(num_epochs=8, learning_rate=3e-2, validate_every=100, model=sizes)
-    untrained = evaluate(run.model, slots.corpus, run.validation_S, 140, ALONE)
+    untrained = evaluate(run.model, slots.corpus, run.objective.validation_S, 140, ALONE)
     assert untrained == pytest.approx((math.log(28), math.log(28)), abs=0.1)
     validations = only(ValidationRecord, run.records())
     for loss in (validations[-1].loss_forward_nats, validations[-1].loss_backward_nats):
@@ -140,16 +140,16 @@ def test_an_epoch_reads_every_training_sentence_once_in_an_order_of_its_own(star
     first = np.concatenate(run.plan)
     list(itertools.islice(run.records(), run.steps_per_epoch + 10))
     second = np.concatenate(run.plan)
-    assert sorted(first) == sorted(second) == run.training_S.tolist()
+    assert sorted(first) == sorted(second) == run.objective.training_S.tolist()
     assert first.tolist() != second.tolist()
-    assert not set(first) & set(run.validation_S)
+    assert not set(first) & set(run.objective.validation_S)
 
 
 @pytest.mark.parametrize("accumulate", [1, 5])
 def test_an_epoch_costs_the_tokens_of_the_training_text(start, slots, accumulate):
     run = start(accumulate=accumulate, validate_every=100)
     *_, last, _, _ = run.records()
-    assert (last.step, last.num_tokens) == (25 // accumulate, slots.corpus.lengths[run.training_S].sum())
+    assert (last.step, last.num_tokens) == (25 // accumulate, slots.corpus.lengths[run.objective.training_S].sum())
 
 
 def test_max_tokens_ends_the_run(start):
@@ -210,7 +210,7 @@ def validation_losses(monkeypatch):
 
     def script(losses: list[float]) -> None:
         remaining = iter(losses)
-        monkeypatch.setattr(training, "evaluate", lambda *_: (next(remaining),) * 2)
+        monkeypatch.setattr("ctxemb.training.language_model.evaluate", lambda *_: (next(remaining),) * 2)
 
     return script
 
@@ -278,7 +278,7 @@ def test_a_finished_run_does_nothing_when_started_again(start, tmp_path):
 
 def test_time_goes_on_counting_after_a_resume(start, monkeypatch):
     clock = itertools.count()  # every look at it costs a second
-    monkeypatch.setattr(training.time, "perf_counter", lambda: float(next(clock)))
+    monkeypatch.setattr("ctxemb.training.run.time.perf_counter", lambda: float(next(clock)))
     records = start().records()
     list(itertools.islice(records, 12))
     records.close()
@@ -304,7 +304,7 @@ def test_another_text_does_not_resume_a_run(start, slots, tmp_path):
     other = dataclasses.replace(slots.corpus, report=report)
     config = TrainingConfig.model_validate(SHORT.model_dump() | {"max_tokens": 600})
     with pytest.raises(TrainingError, match=r"other settings \(corpus\.num_tokens\)"):
-        train(MODEL, config, other, slots.tokenizer, slots.text, tmp_path / "run", ALONE)
+        Run(LanguageModelling(MODEL, config, other, slots.tokenizer, slots.text), tmp_path / "run", ALONE)
 
 
 def test_a_folder_with_something_else_in_it_is_not_touched(start, tmp_path):
@@ -328,13 +328,16 @@ def poisoned(monkeypatch):
     """`poisoned(run, steps)`: the loss of these steps is not a number."""
 
     def poison(run: Run, steps: Iterable[int]) -> Run:
-        steps, nll = set(steps), run._nll
+        steps, healthy = set(steps), run.objective.losses
 
-        def poisoned_nll(*arguments):
-            forward, backward = nll(*arguments)
-            return (forward * math.nan, backward) if run.state.step + 1 in steps else (forward, backward)
+        def poisoned_losses(*arguments):
+            losses = healthy(*arguments)
+            if run.state.step + 1 not in steps:
+                return losses
+            sums = losses.sums | {"loss_forward_nats": losses.sums["loss_forward_nats"] * math.nan}
+            return dataclasses.replace(losses, loss=losses.loss * math.nan, sums=sums)
 
-        monkeypatch.setattr(run, "_nll", poisoned_nll)
+        monkeypatch.setattr(run.objective, "losses", poisoned_losses)
         return run
 
     return poison
@@ -473,7 +476,7 @@ from ctxemb.distributed import World
 from ctxemb.models.bilm import BiLMConfig
 from ctxemb.text import TextConfig
 from ctxemb.tokenized import tokenize, train_tokenizer
-from ctxemb.training import TrainingConfig, train
+from ctxemb.training import LanguageModelling, TrainingConfig, train
 text, cache, out = map(Path, sys.argv[1:4])
 corpora = [open_corpus(text)]
 tokenizer = train_tokenizer(corpora, TextConfig(), cache)
@@ -482,7 +485,7 @@ settings = [json.loads(argument) for argument in sys.argv[4:6]]
 world = World(0, 1, torch.device("cpu"))
 model, config = BiLMConfig(**settings[0]), TrainingConfig(**settings[1])
 print("ready", flush=True)
-for record in train(model, config, corpus, tokenizer, TextConfig(), out, world):
+for record in train(LanguageModelling(model, config, corpus, tokenizer, TextConfig()), out, world):
     print(record.kind, flush=True)
     input()
 """
