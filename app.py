@@ -1,6 +1,15 @@
-"""The app's table of contents: `streamlit run app.py`."""
+"""The app's table of contents: `streamlit run app.py`.
+
+The folder is not called `pages`: streamlit would run its files by themselves when one is the first address asked for.
+"""
 
 import streamlit as st
 
 st.set_page_config(page_title="ctxemb", page_icon="docs/icon.svg", layout="wide")
-st.navigation([st.Page("pages/compare.py", title="Compare", icon=":material/compare_arrows:", default=True)]).run()
+st.navigation(
+    [
+        st.Page("app_pages/compare.py", title="Compare", icon=":material/compare_arrows:", default=True),
+        st.Page("app_pages/lexicon.py", title="Lexicon", icon=":material/menu_book:"),
+        st.Page("app_pages/scores.py", title="Scores", icon=":material/leaderboard:"),
+    ]
+).run()

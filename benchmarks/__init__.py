@@ -4,8 +4,10 @@ sizes.py        how big: the full run and a quick one that only shows that every
 text.py         the text that both sides read
 checkpoint.py   the checkpoint that is timed
 plain.py        the plain loop, as it is usually taught
+plain_contrastive.py    the same for the contrastive family
 timing.py       ours and plain in turns, the best of several rounds
 training.py     tokens a second, and the perplexity that the same configuration reaches
+contrastive.py  anchors a second of the contrastive family, and the memory of its negatives
 encoding.py     sentences a second
 memory.py       peak memory of encoding a large file
 tokenizing.py   words a second from text to ids

@@ -9,7 +9,7 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
-from benchmarks import app, encoding, memory, tokenizing, training
+from benchmarks import app, contrastive, encoding, memory, tokenizing, training
 from benchmarks.report import Row, machine, markdown_table
 from benchmarks.sizes import FULL, QUICK
 
@@ -19,6 +19,7 @@ BENCHMARKS = {
     "memory": memory.run,
     "app": app.run,
     "training": training.run,
+    "contrastive": contrastive.run,
 }
 RESULTS = Path(__file__).parent / "results.json"
 

@@ -20,6 +20,8 @@ class Sizes:
     num_streamed: int = 100_000  # sentences in the file whose encoding has its memory measured
     num_starts: int = 3
     num_redraws: int = 9
+    num_anchors: int = 3_000  # of contrastive training, a round
+    contrastive_settings: tuple[str, ...] = ()  # changes to the recipe that is timed
 
 
 FULL = Sizes()
@@ -36,4 +38,13 @@ QUICK = Sizes(
     num_streamed=500,
     num_starts=1,
     num_redraws=3,
+    num_anchors=100,
+    contrastive_settings=(
+        "model.embedding_size=16",
+        "model.hidden_size=8",
+        "training.words_per_batch=4",
+        "training.passages_per_word=2",
+        "training.min_word_count=2",
+        "training.max_word_share=1",
+    ),
 )

@@ -2,7 +2,7 @@
 
 import gc
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 
 def best_rates(contenders: Mapping[str, Callable[[], int]], num_rounds: int) -> dict[str, float]:
@@ -23,3 +23,18 @@ def best_rates(contenders: Mapping[str, Callable[[], int]], num_rounds: int) -> 
             amount = work()
             best[name] = max(best[name], amount / (time.perf_counter() - started))
     return best
+
+
+def slices(steps: Iterator[int], amount: int) -> Callable[[], int]:
+    """Work that ends at the next multiple of an amount, at every call; `steps` says how much each step did."""
+    num_done, num_slices = 0, 0
+
+    def one_slice() -> int:
+        nonlocal num_done, num_slices
+        num_slices += 1
+        before = num_done
+        while num_done < num_slices * amount:
+            num_done += next(steps)
+        return num_done - before
+
+    return one_slice

@@ -9,7 +9,7 @@ constant rate as usual (1e-3 left it with a lower perplexity than 2e-3, and than
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import torch
@@ -19,7 +19,7 @@ from benchmarks.checkpoint import model_config
 from benchmarks.report import Row, ratio_row
 from benchmarks.sizes import Sizes
 from benchmarks.text import load_text
-from benchmarks.timing import best_rates
+from benchmarks.timing import best_rates, slices
 from ctxemb.distributed import World
 from ctxemb.progress import StepRecord, ValidationRecord
 from ctxemb.training import LanguageModelling, TrainingConfig, train
@@ -71,7 +71,7 @@ def run(sizes: Sizes, folder: Path) -> Iterator[Row]:
         "plain": plain_loop(),
     }
     slice_tokens = int(TIMED_SHARE * sizes.training_tokens / sizes.num_rounds)
-    rates = best_rates({name: _slices(steps, slice_tokens) for name, steps in runs.items()}, sizes.num_rounds)
+    rates = best_rates({name: slices(steps, slice_tokens) for name, steps in runs.items()}, sizes.num_rounds)
     for steps in runs.values():
         for _ in steps:
             pass
@@ -81,21 +81,6 @@ def run(sizes: Sizes, folder: Path) -> Iterator[Row]:
         yield _perplexity_row(
             f"{what}, after {sizes.training_tokens:,} tokens", perplexities[name], perplexities["plain"]
         )
-
-
-def _slices(steps: Iterator[int], slice_tokens: int) -> Callable[[], int]:
-    """Work that ends at the next multiple of so many tokens, at every call."""
-    num_done, num_slices = 0, 0
-
-    def one_slice() -> int:
-        nonlocal num_done, num_slices
-        num_slices += 1
-        before = num_done
-        while num_done < num_slices * slice_tokens:
-            num_done += next(steps)
-        return num_done - before
-
-    return one_slice
 
 
 def _perplexity_row(what: str, ours: tuple[float, float], plain: tuple[float, float]) -> Row:

@@ -87,7 +87,12 @@ def save_checkpoint(
     broken = [name for name, tensor in weights.items() if not torch.isfinite(tensor).all()]
     if broken:
         raise ValueError(f"weights {', '.join(broken)} are not finite as {weight_type}; the checkpoint is not written")
-    config = CheckpointConfig(family=model.config.family, model=model.config, text=text, reading=reading or Reading())
+    config = CheckpointConfig(
+        family=model.config.family,
+        model=model.config,
+        text=text,
+        reading=reading or Reading(readout=model.config.readouts[0]),
+    )
     files = {
         CONFIG: config.model_dump_json(indent=2).encode(),
         TOKENIZER: tokenizer.to_json().encode(),

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 import typer
@@ -22,7 +22,7 @@ from rich.table import Column, Table
 
 from ctxemb.checkpoint import load_checkpoint
 from ctxemb.corpora import fetch, named_corpora, open_corpus
-from ctxemb.text import split_sentences
+from ctxemb.text import Language, split_sentences
 
 if TYPE_CHECKING:
     from ctxemb.distributed import World
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, add_completion=False, help=__doc__)
 data_app = typer.Typer(no_args_is_help=True, help="Named corpora: what there is, and fetching it.")
 app.add_typer(data_app, name="data")
+import_app = typer.Typer(no_args_is_help=True, help="Files that other programs wrote, made into checkpoints.")
+app.add_typer(import_app, name="import")
 # brackets and colons in people's sentences and paths are text, and a message is one line however narrow the terminal
 screen = Console(markup=False, emoji=False, highlight=False)
 console = Console(markup=False, emoji=False, highlight=False, soft_wrap=True, stderr=True)
@@ -88,14 +90,16 @@ def train(
                 )
         if not peers.is_first:
             peers.barrier()  # the first process builds the caches that the others open
-        with _counter("passages read", visible=peers.is_first) as on_passages:
-            tokenizer, tokens = prepare(chosen, sources, cache_folder(), on_passages)
+        with _counter("reading", visible=peers.is_first) as on_progress:
+            material = prepare(chosen, sources, cache_folder(), lambda stage, done: on_progress(done, stage))
         if peers.is_first:
             peers.barrier()
-            console.print(f"{len(tokenizer):,} words; {tokens.report}")
-        stopped = _watch(run(chosen, tokenizer, tokens, out, peers), peers)
+            console.print(f"{len(material.tokenizer):,} words; {material.corpus.report}")
+            if material.lexicon_report:
+                console.print(str(material.lexicon_report))
+        stopped = _watch(run(chosen, material, out, peers), peers)
         if peers.is_first and not stopped:
-            _calibrate(out / "best", tokens)
+            _calibrate(out / "best", material.corpus)
     if stopped:
         console.print(f"stopped; the same command resumes {out}")
         raise typer.Exit(130)
@@ -103,7 +107,15 @@ def train(
 
 def _watch(records: Iterator[Any], peers: "World") -> bool:
     """Draw a run's progress until it ends; Ctrl-C or SIGTERM closes it after the current step. True if stopped."""
-    from ctxemb.progress import EndRecord, RescueRecord, StepRecord, ValidationRecord
+    from ctxemb.progress import (
+        ContrastiveStepRecord,
+        ContrastiveValidationRecord,
+        EndRecord,
+        RescueRecord,
+        StepRecord,
+        ValidationRecord,
+    )
+    from ctxemb.watch import watch
 
     columns = (
         SpinnerColumn(),
@@ -113,23 +125,39 @@ def _watch(records: Iterator[Any], peers: "World") -> bool:
         TimeElapsedColumn(),
     )
     shown = console if peers.is_first else Console(quiet=True)
+    seen: list[Any] = []
+    said: set[str] = set()
     with _stop_requests() as requests, Progress(*columns, console=shown) as progress:
         task = progress.add_task("starting", total=None)
         for record in records:
+            seen.append(record)
+            for rule in watch(seen):
+                if rule.name not in said:
+                    progress.console.print(f"step {record.step:,}: {rule}", style="yellow")
+                    said.add(rule.name)
             match record:
-                case StepRecord():
+                case StepRecord() | ContrastiveStepRecord():
+                    if isinstance(record, StepRecord):
+                        measures = f"perplexity {record.perplexity:,.0f}"
+                    else:
+                        measures = _against_chance(record)
                     progress.update(
                         task,
                         total=record.total_steps,
                         completed=record.step,
-                        description=f"perplexity {record.perplexity:,.0f} | rate {record.learning_rate:.1e} | "
+                        description=f"{measures} | rate {record.learning_rate:.1e} | "
                         f"{record.tokens_per_second:,.0f} tokens/s | {record.eta_seconds / 60:,.0f} min left",
                     )
-                case ValidationRecord():
-                    progress.console.print(
-                        f"step {record.step:,}: validation perplexity forward {record.perplexity_forward:,.1f}, "
-                        f"backward {record.perplexity_backward:,.1f}{' (best)' if record.is_best else ''}"
-                    )
+                case ValidationRecord() | ContrastiveValidationRecord():
+                    if isinstance(record, ValidationRecord):
+                        measures = (
+                            f"perplexity forward {record.perplexity_forward:,.1f}, "
+                            f"backward {record.perplexity_backward:,.1f}"
+                        )
+                    else:
+                        measures = _against_chance(record)
+                    best = " (best)" if record.is_best else ""
+                    progress.console.print(f"step {record.step:,}: validation {measures}{best}")
                 case RescueRecord():
                     progress.console.print(f"step {record.step:,} skipped: {record.reason}", style="yellow")
                 case EndRecord():
@@ -138,6 +166,10 @@ def _watch(records: Iterator[Any], peers: "World") -> bool:
                 records.close()  # pyright: ignore[reportAttributeAccessIssue]
                 return True
     return False
+
+
+def _against_chance(record: Any) -> str:
+    return f"loss {record.loss_nats:.3f} (chance {record.chance_nats:.3f}), accuracy {record.accuracy:.1%}"
 
 
 @contextmanager
@@ -156,11 +188,11 @@ def _stop_requests() -> Iterator[list[int]]:
 def _calibrate(checkpoint: Path, tokens: Any) -> None:
     from ctxemb.calibration import calibrate
     from ctxemb.encoder import Encoder
-    from ctxemb.examples import load_examples
+    from ctxemb.examples import example_words
 
     encoder = Encoder.load(checkpoint)
     with console.status("measuring the space: means and layer weights"):
-        calibrate(encoder, tokens, sorted(load_examples(encoder.config.text.language).word.unique()))
+        calibrate(encoder, tokens, sorted(example_words(encoder.config.text.language)))
     console.print(f"checkpoint: {checkpoint}")
 
 
@@ -175,13 +207,16 @@ def encode(
     readout: Annotated[str | None, typer.Option(help="here, context or sentence")] = None,
     layer: Annotated[str | None, typer.Option(help="0, 1, ..., last, mean or weighted")] = None,
     device: Device = "auto",
+    precision: Annotated[
+        Literal["float32", "bfloat16"], typer.Option(help="Of matrix products; bfloat16 is faster on some processors")
+    ] = "float32",
     threads: Threads = None,
 ) -> None:
     """Encode a file of sentences: one row a token, with its character span and vector."""
     from ctxemb.export import write_encodings
 
     _set_threads(threads)
-    encoder = _load_encoder(checkpoint, device, readout, layer)
+    encoder = _load_encoder(checkpoint, device, readout, layer, precision)
     corpus = open_corpus(input, text_column=text_column)
     with _counter("sentences encoded") as on_sentences:
 
@@ -245,7 +280,7 @@ def compare(
         "auc": result.pairs.auc,
         "mean_cosine_by_layer": [round(mean, 4) for mean in result.layer_means],
         "random_words_mean": round(random.mean, 4),
-        "static_control_mean": round(result.layer_means[0], 4) if mean_LD is None else 1.0,
+        "static_control_mean": round(comparison.compare(encoder, uses, word, None, None).layer_means[0], 4),
         "bag_of_context_cosines": None if result.bag_cosines_NN is None else result.bag_cosines_NN.round(4).tolist(),
         "problems": [str(problem) for problem in problems],
     }
@@ -283,8 +318,9 @@ def info(checkpoint: CheckpointPath, as_json: AsJson = False) -> None:
     for field, value in summary.items():
         if field != "metrics":
             table.add_row(field, json.dumps(value))
-    for field, value in loaded.metrics.get("validation", {}).items():
-        table.add_row(f"validation {field}", json.dumps(value))
+    for part in ("validation", "import"):
+        for field, value in loaded.metrics.get(part, {}).items():
+            table.add_row(f"{part} {field}", json.dumps(value))
     screen.print(table)
 
 
@@ -296,42 +332,93 @@ def evaluate(
     as_json: AsJson = False,
     threads: Threads = None,
 ) -> None:
-    """Perplexity on WikiText-2, and how well every reading separates senses."""
-    from ctxemb.checkpoint import METRICS, replace_file
-    from ctxemb.corpora import CorpusError, data_folder
-    from ctxemb.evaluation import coarsewsd, perplexity, readings
+    """Perplexity on WikiText-2 (English), and how well every reading separates senses."""
+    from ctxemb.atomic import replace_file
+    from ctxemb.checkpoint import METRICS
+    from ctxemb.corpora import CorpusError
+    from ctxemb.evaluation import perplexity, readings
+    from ctxemb.evaluation.columns import open_columns
+    from ctxemb.evaluation.targets import known_share
 
     _set_threads(threads)
     encoder = _load_encoder(checkpoint, "auto", None, None)
+    language = encoder.config.text.language
     results: dict[str, Any] = {}
-    try:
-        results["wikitext-2:valid"] = dataclasses.asdict(perplexity.corpus_perplexity(encoder))
-    except CorpusError as error:
-        console.print(f"no perplexity: {error}", style="yellow")
-    folder = (data or data_folder()) / "coarsewsd-20"
-    if not folder.is_dir():
-        console.print(f"no CoarseWSD-20 in {folder}: its column stays empty", style="yellow")
+    if language == "en":
+        try:
+            results["wikitext-2:valid"] = dataclasses.asdict(perplexity.corpus_perplexity(encoder))
+        except (CorpusError, perplexity.PerplexityError) as error:
+            console.print(f"no perplexity: {error}", style="yellow")
+    columns, problems = open_columns(language, data)
+    for problem in problems:
+        console.print(f"a column stays empty: {problem}", style="yellow")
     with console.status("reading") as status:
-        scores = list(readings.score_readings(encoder, folder if folder.is_dir() else None, status.update))
+        scores = list(readings.score_readings(encoder, columns, status.update))
     results["readings"] = readings.as_rows(scores)
     results["best_reading"] = readings.best_reading(scores).reading
-    if folder.is_dir():
-        results["most_frequent_sense_recall"] = readings.most_frequent_sense(coarsewsd.load_coarsewsd(folder))
+    results["floors"] = {column.name: round(column.floor, 4) for column in columns}
+    results["known_shares"] = {
+        column.name: round(known_share(encoder.tokenizer, column.targets), 4) for column in columns
+    }
     if save:
         metrics = load_checkpoint(checkpoint).metrics | {"evaluation": results}
         replace_file(checkpoint / METRICS, json.dumps(metrics, indent=2).encode())
     if as_json:
         _print_json(results)
         return
-    table = Table("reading", "example AUC", "gap", "same", "cross", "CoarseWSD-20 dev recall", title=str(checkpoint))
+    headings = ("reading", "example AUC", "gap", "same", "cross", *(column.title for column in columns))
+    table = Table(*headings, title=str(checkpoint))
     for score in scores:
-        recall = "" if score.dev_recall is None else f"{score.dev_recall:.3f}"
-        values = (score.example_auc, score.example_gap, score.example_same, score.example_cross)
-        table.add_row(score.reading, *(f"{value:.3f}" for value in values), recall)
+        examples = (score.example_auc, score.example_gap, score.example_same, score.example_cross)
+        table.add_row(score.reading, *map(_three_digits, (*examples, *score.tests.values())))
     screen.print(table)
     for name, value in results.items():
         if name != "readings":
             screen.print(f"{name}: {value}", soft_wrap=True)
+
+
+@app.command("table")
+def article_table(
+    language: Annotated[Literal["en", "zh"], typer.Option(help="Which recipes: LANGUAGE-static, LANGUAGE-contrastive")],
+    seeds: Annotated[int, typer.Option(min=1, help="Trainings of each of the two")] = 3,
+    contexts: Annotated[int, typer.Option(min=1, help="Uses that a word's vector is the mean of, at most")] = 20,
+    work: Annotated[Path | None, typer.Option(help="Where trainings are kept (default: the cache folder)")] = None,
+    save: Annotated[bool, typer.Option("--save", help="Write checkpoints/table-LANGUAGE.json, for the app")] = False,
+    as_json: AsJson = False,
+    threads: Threads = None,
+) -> None:
+    """The article's table: Word2Vec against the contrastive encoder; trains what is not trained yet."""
+    from ctxemb.evaluation.build_table import TableConfig, build_table
+    from ctxemb.evaluation.table import SHIPPED_TABLES
+    from ctxemb.recipes import choose_recipe
+    from ctxemb.tokenized import cache_folder
+
+    _set_threads(threads)
+    control, contrastive = (choose_recipe(f"{language}-{family}") for family in ("static", "contrastive"))
+    corpora = []
+    for name in contrastive.corpora:
+        with _counter(f"fetching {name}") as on_fetch:
+            corpora.append(open_corpus(name, on_progress=lambda n, _: on_fetch(n)))
+    config = TableConfig(num_seeds=seeds, num_contexts=contexts)
+    with console.status("starting") as status:
+        result = build_table(
+            control, contrastive, corpora, work or cache_folder() / "table", cache_folder(), config, status.update
+        )
+    if save:
+        result.save(SHIPPED_TABLES / f"table-{language}.json")
+    if as_json:
+        _print_json(result.as_json())
+        return
+    table = Table("measure", control.name, contrastive.name, "difference", "aim", "met", "known", title=language)
+    for row in result.rows:
+        table.add_row(*row.cells())
+    screen.print(table)
+    for line in (*(f"{row.title}: {row.problem}" for row in result.rows if row.problem), *result.notes):
+        screen.print(line, soft_wrap=True)
+
+
+def _three_digits(value: float | None) -> str:
+    return "" if value is None or not np.isfinite(value) else f"{value:.3f}"
 
 
 @data_app.command("list")
@@ -361,10 +448,49 @@ def data_get(
     console.print(f"{name} is at {path}")
 
 
-def _load_encoder(checkpoint: Path, device: str, readout: str | None, layer: str | None) -> Any:
+@import_app.command("word2vec")
+def import_word2vec(
+    file: Annotated[
+        Path, typer.Argument(help="word2vec file, text or binary, or GloVe file; also .gz", metavar="FILE")
+    ],
+    out: Annotated[Path, typer.Option(help="Folder of the checkpoint, new or empty")],
+    language: Annotated[Language, typer.Option(help="Language of the words")] = "en",
+    lowercase: Annotated[
+        bool, typer.Option("--lowercase/--keep-case", help="Read text in lower case; of Bank and bank, the first stays")
+    ] = True,
+    max_words: Annotated[int | None, typer.Option(min=1, help="Keep only the first so many words")] = None,
+    corpus: Annotated[
+        str | None, typer.Option(help="Named corpus or file, to measure what centring and the bag of context need")
+    ] = None,
+) -> None:
+    """One vector a word (word2vec, GloVe): a static checkpoint, the same for a word in every context."""
+    from ctxemb.encoder import Encoder
+    from ctxemb.foreign import import_word_vectors
+    from ctxemb.tokenized import cache_folder, tokenize
+
+    text = open_corpus(corpus) if corpus else None  # a wrong name is refused before the file is read
+    with _counter("words read") as on_words:
+        report = import_word_vectors(file, out, language, lowercase, max_words, on_words)
+    console.print(str(report))
+    if text is None:
+        console.print(f"checkpoint: {out}")
+        return
+    encoder = Encoder.load(out, "cpu")
+    with _counter("passages read") as on_passages:
+        tokens = tokenize([text], encoder.tokenizer, encoder.config.text, cache_folder(), on_passages)
+    _calibrate(out, tokens)
+
+
+def _load_encoder(
+    checkpoint: Path,
+    device: str,
+    readout: str | None,
+    layer: str | None,
+    precision: Literal["float32", "bfloat16"] = "float32",
+) -> Any:
     from ctxemb.encoder import Encoder
 
-    encoder = Encoder.load(checkpoint, device)
+    encoder = Encoder.load(checkpoint, device, precision)
     if readout is None and layer is None:
         return encoder
     chosen: Any = int(layer) if layer is not None and layer.lstrip("-").isdecimal() else layer or encoder.reading.layer
@@ -382,7 +508,7 @@ def _set_threads(threads: int | None) -> None:
 
 @contextmanager
 def _counter(description: str, *, visible: bool = True) -> Iterator[Any]:
-    """A spinner with a count; the inner call is handed the number done so far."""
+    """A spinner with a count; the inner call is handed the number done so far, and perhaps a new description."""
     columns = (
         SpinnerColumn(),
         TextColumn("{task.description}: {task.completed:,.0f}", markup=False),
@@ -390,7 +516,7 @@ def _counter(description: str, *, visible: bool = True) -> Iterator[Any]:
     )
     with Progress(*columns, console=console, disable=not visible, transient=True) as progress:
         task = progress.add_task(description, total=None)
-        yield lambda done: progress.update(task, completed=done)
+        yield lambda done, stage=None: progress.update(task, completed=done, description=stage)
 
 
 def _print_json(value: Any) -> None:

@@ -9,13 +9,16 @@ from typing import Literal, get_args
 
 import numpy as np
 import pandas as pd
+import torch
 
 from ctxemb.analysis.context_bag import ContextBag
 from ctxemb.analysis.senses import SensePairs, labelled_pairs, sense_pairs
 from ctxemb.analysis.similarity import RandomPairs, cosine_matrix, random_pair_cosine
+from ctxemb.batching import make_batch
 from ctxemb.calibration import CorpusUse, Statistics, WordIndex, sample_text, use_layers
 from ctxemb.encoder import Encoder, Encoding
 from ctxemb.examples import example_words, load_examples
+from ctxemb.models.contrastive import Contrastive
 from ctxemb.models.reading import Readout
 from ctxemb.tokenized import TokenizedCorpus
 
@@ -83,7 +86,7 @@ def find_use(sentence: Sentence, encoding: Encoding, word: str) -> Use:
     if not encoding.tokens:
         raise TargetError("a sentence without any word cannot be compared; type some text or delete the row")
     if not positions:
-        raise TargetError(f"“{word}” does not occur in “{shown}”; use the word in exactly this form")
+        raise TargetError(_why_absent(encoding, word, shown))
     if not 1 <= sentence.occurrence <= len(positions):
         raise TargetError(
             f"“{word}” occurs {len(positions)} times in “{shown}”, not {sentence.occurrence}; choose one of them"
@@ -255,6 +258,33 @@ def influence(encoder: Encoder, use: Use, mean_LD: np.ndarray | None) -> np.ndar
     moved_T = np.full(len(ids), np.nan)
     moved_T[others] = 1 - cosine_matrix(encoder.reading.combine(layers_LND))[0, 1:]
     return moved_T
+
+
+@torch.inference_mode()
+def attention(encoder: Encoder, use: Use) -> np.ndarray | None:
+    """How much of the attention each other word gets in the target's context: the second answer to *Why?*
+
+    Returns:
+        (T,) shares that sum to 1, the mean over heads; NaN at the target. None for a family without attention.
+    """
+    model = encoder.model
+    if not (isinstance(model, Contrastive) and model.config.attention_heads):
+        return None
+    batch = make_batch([use.encoding.ids]).to(encoder.device)
+    shares_T = model.attention(batch)[0, use.position].float().cpu().numpy()
+    shares_T[use.position] = np.nan
+    return shares_T
+
+
+def _why_absent(encoding: Encoding, word: str, shown: str) -> str:
+    """Chinese text that holds the word, and was cut into others, is another problem than text without it."""
+    start = -1 if word.isascii() else encoding.text.find(word)
+    end = start + len(word)
+    around = [encoding.text[a:b] for a, b in encoding.spans if a < end and b > start]
+    if start < 0 or not around:
+        return f"“{word}” does not occur in “{shown}”; use the word in exactly this form"
+    cut = " | ".join(around)
+    return f"“{word}” is no word of its own in “{shown}”, which is cut into “{cut}” there; use it as one word"
 
 
 def _words_of_examples(encoder: Encoder, statistics: Statistics | None) -> tuple[np.ndarray, np.ndarray]:

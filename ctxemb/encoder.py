@@ -150,8 +150,13 @@ class Encoder:
         """
         if isinstance(sentences, str):
             raise TypeError('encode takes a list of sentences: encode(["..."])')
-        tokens = self._tokenize(sentences)
         texts = [s if isinstance(s, str) else " ".join(s) for s in sentences]
+        return self.encode_tokens(texts, self._tokenize(sentences), batch_tokens)
+
+    def encode_tokens(
+        self, texts: Sequence[str], tokens: Sequence[Tokens], batch_tokens: int = 2_048
+    ) -> list[Encoding]:
+        """`encode` for sentences that the tokenizer has cut already."""
         layers = self.layers_of_ids([t.ids for t in tokens], self.reading.readout, batch_tokens)
         return [
             Encoding(

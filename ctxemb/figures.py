@@ -1,9 +1,9 @@
-"""Data -> what is drawn: plotly figures, and sentences as small pieces of HTML. The only room that knows plotly.
+"""Data -> plotly figures. The only room that knows plotly.
 
-Everything a user wrote is escaped: plotly and the page both read tags. Colours are chosen to be told apart on
+Everything a user wrote is escaped: plotly reads tags. Colours are chosen to be told apart on
 light and on dark ground; `dark` is asked for only where a scale starts from the ground.
 
-N uses, L layers above layer 0, T tokens.
+N uses, L layers above layer 0.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,6 +17,11 @@ import plotly.graph_objects as go
 
 SENSE_COLORS = ("#3b7dd8", "#e07b2e", "#2f9e77", "#a45fc9", "#c9476b", "#8a8f3c")
 NEUTRAL_COLOR = "#8b90a0"
+# Chinese glyphs first from fonts for simplified characters: the same code points look different in a Japanese font
+FONTS = (
+    "'Source Sans', 'Noto Sans', 'Noto Sans CJK SC', 'Noto Sans SC', 'Source Han Sans SC', 'PingFang SC', "
+    "'Hiragino Sans GB', 'Microsoft YaHei', 'WenQuanYi Micro Hei', 'WenQuanYi Zen Hei', sans-serif"
+)
 MAX_ROWS_WITH_VALUES, MAX_ROWS_WITH_LABELS = 20, 40
 MIN_SPAN = 0.2  # over a smaller range, a scale would paint noise in full colour
 # by `dark`; one colour of text is readable on the whole of each scale
@@ -29,7 +34,8 @@ DIVERGING = {
     True: ["#b4622a", "#653c22", "#1f2433", "#35448a", "#5a72ea"],
 }
 VALUE_COLOR = {False: "#1d2433", True: "#f5f6ff"}
-BAR_PIXELS = 56
+HOVER_COLUMNS = 60
+FIRST_HAN = "\u4e00"
 
 
 def sense_colors(senses: Sequence[str | None]) -> dict[str | None, str]:
@@ -81,28 +87,34 @@ def cosine_heatmap(
         range=[num_uses - 0.5, -0.5],
     )
     height = int(np.clip(46 * num_uses + 70, 260, 720))
-    figure.update_layout(height=height, margin={"l": 10, "r": 10, "t": 66, "b": 10}, dragmode=False)
+    figure.update_layout(
+        height=height, margin={"l": 10, "r": 10, "t": 66, "b": 10}, dragmode=False, font={"family": FONTS}
+    )
     return figure
 
 
 def layer_chart(
-    lines: Mapping[str, Sequence[float]], bag: Mapping[str, float], random: Sequence[float], layer: int | None = None
+    names: Sequence[str],
+    lines: Mapping[str, Sequence[float]],
+    bag: Mapping[str, float],
+    random: Sequence[float],
+    layer: int | None = None,
 ) -> go.Figure:
     """Mean cosine of each kind of pair at every layer.
 
     Args:
-        lines: kind of pair -> L + 1 means, layer 0 first.
+        names: of the L + 1 layers, layer 0 first.
+        lines: kind of pair -> L + 1 means.
         bag: kind of pair -> mean of the bag of context, which has no layers; drawn beside them.
         random: L + 1 means of random word pairs; may be empty.
         layer: the layer that is shown elsewhere on the page, marked here.
     """
-    num_layers = max(len(line) for line in lines.values())
+    num_layers = len(names)
     beside = num_layers - 0.2
     figure = go.Figure()
     for color, (kind, line) in zip(SENSE_COLORS, lines.items(), strict=False):
         style = {"name": escape(kind), "line": {"color": color, "width": 3}, "marker": {"size": 8, "color": color}}
         hover = escape(kind) + ", %{text}: %{y:.2f}<extra></extra>"
-        names = [layer_name(i) for i in range(num_layers)]
         figure.add_scatter(
             x=list(range(num_layers)), y=list(line), text=names, hovertemplate=hover, mode="lines+markers", **style
         )
@@ -128,7 +140,7 @@ def layer_chart(
         )
     if layer is not None:
         figure.add_vrect(x0=layer - 0.2, x1=layer + 0.2, fillcolor=NEUTRAL_COLOR, opacity=0.15, line_width=0)
-    ticks = {i: "embedding" if i == 0 else f"layer {i}" for i in range(num_layers)} | ({beside: "bag"} if bag else {})
+    ticks = dict(enumerate(names)) | ({beside: "bag"} if bag else {})
     figure.update_xaxes(
         tickmode="array", tickvals=list(ticks), ticktext=list(ticks.values()), showgrid=False, zeroline=False
     )
@@ -138,59 +150,9 @@ def layer_chart(
         margin={"l": 10, "r": 10, "t": 10, "b": 10},
         legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
         dragmode=False,
+        font={"family": FONTS},
     )
     return figure
-
-
-def tokens_html(tokens: Sequence[str], oov: Sequence[bool], targets: Sequence[int], chosen: int, color: str) -> str:
-    """A sentence as chips: the target filled, its other occurrences outlined, unknown words dashed."""
-    chips = []
-    for i, token in enumerate(tokens):
-        style, title = "", ""
-        if i == chosen:
-            style = f"background:{color};color:#fff;font-weight:600"
-        elif i in targets:
-            style, title = f"box-shadow:inset 0 0 0 1.5px {color}", "another occurrence"
-        elif oov[i]:
-            style, title = f"border-bottom:2px dashed {NEUTRAL_COLOR};opacity:.65", "not in the vocabulary"
-        chips.append(f'<span title="{title}" style="padding:1px 4px;border-radius:5px;{style}">{escape(token)}</span>')
-    return f'<span style="display:inline-flex;flex-wrap:wrap;gap:1px;line-height:1.5">{"".join(chips)}</span>'
-
-
-def uses_html(
-    labels: Sequence[str], sentences: Sequence[str], senses: Sequence[str | None], notes: Sequence[str]
-) -> str:
-    """A list of sentences, each made by `tokens_html`, under the labels that the heatmap uses."""
-    colors = sense_colors(senses)
-    rows = [
-        f'<div style="display:flex;flex-wrap:wrap;gap:0 .9rem;padding:.25rem 0">'
-        f'<span style="flex:0 0 7rem;opacity:.85"><span style="color:{colors[sense]}">■</span> {escape(label)}</span>'
-        f'<span style="flex:1 1 20rem">{sentence} <small style="opacity:.6">{escape(note)}</small></span></div>'
-        for label, sentence, sense, note in zip(labels, sentences, senses, notes, strict=True)
-    ]
-    return f"<div>{''.join(rows)}</div>"
-
-
-def influence_html(tokens: Sequence[str], moved_T: np.ndarray, position: int, color: str) -> str:
-    """The sentence with a bar hanging from each word: how far the target moves without it. NaN has no bar."""
-    largest = float(np.nanmax(moved_T, initial=1e-9))
-    columns = []
-    for i, token in enumerate(tokens):
-        known = not np.isnan(moved_T[i])
-        height = round(BAR_PIXELS * float(moved_T[i]) / largest) if known else 0
-        word = f"background:{color};color:#fff;font-weight:600" if i == position else ""
-        bar = f'<span style="width:1.6rem;height:{height}px;background:{color};border-radius:0 0 4px 4px"></span>'
-        value = f'<span style="font-size:.75em;opacity:.7">{format_cosine(moved_T[i]) if known else ""}</span>'
-        columns.append(
-            '<span style="display:flex;flex-direction:column;align-items:center;min-width:2.1rem">'
-            f'<span style="padding:1px 4px;border-radius:5px;{word}">{escape(token)}</span>{bar}{value}</span>'
-        )
-    return f'<div style="display:flex;flex-wrap:wrap;gap:.7rem .15rem;align-items:flex-start">{"".join(columns)}</div>'
-
-
-def layer_name(layer: int) -> str:
-    """`layer 2`, with layer 0 called what it is."""
-    return "embedding (layer 0)" if layer == 0 else f"layer {layer}"
 
 
 def format_cosine(value: float) -> str:
@@ -211,7 +173,9 @@ def _pair_hover(labels: Sequence[str], texts: Sequence[str], cosines_NN: np.ndar
 
 
 def _wrapped(text: str) -> str:
-    return "<br>".join(escape(line) for line in wrap(text, 60, max_lines=4, placeholder=" …"))
+    # a Chinese character is as wide as two letters
+    width = HOVER_COLUMNS // 2 if any(character >= FIRST_HAN for character in text) else HOVER_COLUMNS
+    return "<br>".join(escape(line) for line in wrap(text, width, max_lines=4, placeholder=" …"))
 
 
 def _color_scale(shown_NN: np.ndarray, dark: bool) -> dict[str, Any]:

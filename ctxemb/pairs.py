@@ -48,6 +48,7 @@ class PassagePairs:
         num_passages: int,
         min_count: int,
         max_share: float,
+        favoured: np.ndarray | None = None,
     ) -> None:
         """Find the groups of some sentences.
 
@@ -58,6 +59,7 @@ class PassagePairs:
             num_passages: P, passages a word must have.
             min_count: rarer words are no targets.
             max_share: neither are words that make up more of the text than this; they have no senses to separate.
+            favoured: ids of words that are drawn half of the time together (those a lexicon knows).
 
         Raises:
             CorpusError: if no word has enough passages with two uses.
@@ -82,6 +84,8 @@ class PassagePairs:
             )
         # the square root evens out common and rare words, so that frequency is no shortcut
         chances = np.sqrt(np.minimum(num_groups_V[self.words], MAX_PASSAGES_THAT_COUNT))
+        if favoured is not None:
+            chances = _balanced(chances, np.isin(self.words, favoured))
         self._chances = chances / chances.sum()
         self.num_groups = len(words_G)
 
@@ -120,6 +124,14 @@ def crop(ids: np.ndarray, position: int, max_tokens: int) -> tuple[np.ndarray, i
     """
     start = max(min(position - max_tokens // 2, len(ids) - max_tokens), 0)
     return ids[start : start + max_tokens], position - start
+
+
+def _balanced(chances: np.ndarray, is_favoured: np.ndarray) -> np.ndarray:
+    """Both kinds get the same share, where there are both."""
+    sums = chances[is_favoured].sum(), chances[~is_favoured].sum()
+    if not all(sums):
+        return chances
+    return np.where(is_favoured, chances / sums[0], chances / sums[1])
 
 
 def _groups(

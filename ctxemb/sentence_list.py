@@ -33,11 +33,6 @@ class SentenceListError(ValueError):
     """A file or link without usable sentences; the text says what is wrong and what to do."""
 
 
-def example_words(language: str = "en") -> list[str]:
-    """The words that have example sentences."""
-    return list(load_examples(language).word.unique())
-
-
 def example_table(word: str, language: str = "en") -> pd.DataFrame:
     """All example sentences of a word; the first few of each sense are in use."""
     examples = load_examples(language)

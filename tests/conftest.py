@@ -8,7 +8,8 @@ os.environ["TOKENIZERS_PARALLELISM"] = "false"
 import itertools
 import math
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,10 +22,13 @@ from ctxemb.calibration import calibrate
 from ctxemb.corpora import Corpus, open_corpus
 from ctxemb.distributed import World
 from ctxemb.models.bilm import BiLMConfig
-from ctxemb.recipes import Recipe, prepare, run
+from ctxemb.models.contrastive import ContrastiveConfig
+from ctxemb.models.static import StaticConfig
+from ctxemb.recipes import LexiconChoice, Recipe, prepare, run
 from ctxemb.text import TextConfig, WordTokenizer
 from ctxemb.tokenized import TokenizedCorpus, tokenize, train_tokenizer
-from ctxemb.training import TrainingConfig
+from ctxemb.training import ContrastiveTrainingConfig, TrainingConfig
+from ctxemb.word2vec import Word2VecConfig
 
 torch.set_num_threads(1)
 
@@ -43,6 +47,22 @@ WORDS = {
     "adjective": ("old", "new", "green", "quiet", "small", "large"),
     "person": ("farmer", "teacher", "doctor", "singer", "student"),
 }
+# passages of two sentences, so that a noun is used twice in one sense
+PASSAGES = (
+    "The {adjective} bank approved the loan for the {person} . The {person} paid the money to the bank in the city .",
+    "We sat on the {adjective} bank of the river . The boat drifted to the bank where the water was {adjective} .",
+    "The {person} saw the {adjective} plant beside the road . The {person} watered a {adjective} plant at home .",
+    "A {person} worked in the {adjective} plant near the city . The plant made {adjective} cars for the {person} .",
+)
+SYNONYMS = ("old,quiet", "new,green", "farmer,singer", "teacher,doctor", "river,water", "loan,money")
+
+
+class TinyRecipes(NamedTuple):
+    """A contrastive recipe and its control, for the same file; a training takes a second or two."""
+
+    control: Recipe
+    contrastive: Recipe
+    path: Path
 
 
 class Tokenized(NamedTuple):
@@ -53,6 +73,23 @@ class Tokenized(NamedTuple):
     tokenizer: WordTokenizer
     corpus: TokenizedCorpus
     cache: Path
+
+
+@pytest.fixture
+def full_disk() -> Callable[[int], AbstractContextManager[None]]:
+    """`with full_disk(3):` writing beyond 3 bytes of a file fails as on a full disk (OSError)."""
+    import resource  # not on Windows
+
+    @contextmanager
+    def limit(num_bytes: int) -> Iterator[None]:
+        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (num_bytes, hard))
+        try:
+            yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+    return limit
 
 
 @pytest.fixture
@@ -112,8 +149,8 @@ def tiny_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
             num_epochs=12, batch_tokens=200, learning_rate=1e-2, warmup_steps=10, validate_every=50, precision="float32"
         ),
     )
-    tokenizer, corpus = prepare(recipe, [open_corpus(path)], folder / "cache")
-    for _ in run(recipe, tokenizer, corpus, folder / "run", ALONE):
+    material = prepare(recipe, [open_corpus(path)], folder / "cache")
+    for _ in run(recipe, material, folder / "run", ALONE):
         pass
     return folder / "run"
 
@@ -147,3 +184,45 @@ def calibrated(
     words = ["bank", "plant", "approved", "water", "zyzzyva"]
     calibrate(Encoder.load(folder, device="cpu"), tiny_corpus, words)
     return Encoder.load(folder, device="cpu")
+
+
+@pytest.fixture(scope="session")
+def tiny_recipes(tmp_path_factory: pytest.TempPathFactory) -> TinyRecipes:
+    """Word2Vec against a contrastive encoder with a lexicon of its own, on 100 passages."""
+    folder = tmp_path_factory.mktemp("tiny-recipes")
+    rng = np.random.default_rng(0)
+    passages = [frame.format(**{k: rng.choice(v) for k, v in WORDS.items()}) for frame in PASSAGES for _ in range(25)]
+    path, lexicon = folder / "text.txt", folder / "lexicon.csv"
+    path.write_text("\n".join(rng.permutation(passages)) + "\n", encoding="utf-8")
+    lexicon.write_text("\n".join(["kind,a,b", *(f"synonym,{pair}" for pair in SYNONYMS), "antonym,small,large"]))
+    shared = {"description": "seconds on one core", "corpora": (str(path),), "text": TextConfig()}
+    contrastive = Recipe(
+        name="tiny-contrastive",
+        family="contrastive",
+        model=ContrastiveConfig(embedding_size=16, hidden_size=8),
+        training=ContrastiveTrainingConfig(
+            num_epochs=100,
+            max_steps=12,
+            words_per_batch=2,
+            passages_per_word=4,
+            min_word_count=5,
+            max_word_share=0.2,
+            num_negatives=8,
+            warmup_steps=2,
+            validation_share=0.1,
+            validate_every=6,
+            save_every=5,
+            precision="float32",
+        ),
+        initial=Word2VecConfig(vector_size=16, num_epochs=3),
+        lexicon=LexiconChoice(source=str(lexicon)),
+        **shared,
+    )
+    control = Recipe(
+        name="tiny-static",
+        family="static",
+        model=StaticConfig(vector_size=12),
+        training=Word2VecConfig(vector_size=12, num_epochs=3),
+        **shared,
+    )
+    return TinyRecipes(control, contrastive, path)

@@ -6,7 +6,7 @@ the rare senses.
 
 Source: Loureiro et al. 2021, arXiv:2008.11608.
 
-S sentences of one word, L layers above layer 0, D numbers per vector.
+S sentences of one word, D numbers per vector.
 """
 
 import json
@@ -15,10 +15,9 @@ from pathlib import Path
 
 import numpy as np
 
-from ctxemb.analysis.context_bag import ContextBag
 from ctxemb.analysis.senses import macro_recall, nearest_neighbour_senses
 from ctxemb.corpora import CorpusError, data_folder
-from ctxemb.encoder import Encoder, Encoding
+from ctxemb.evaluation.targets import Target
 
 DEV_EVERY = 5
 
@@ -43,14 +42,11 @@ class WordTask:
         """(S,) bool: which sentences are asked about; the others are the index."""
         return np.arange(len(self.texts)) % DEV_EVERY == 0
 
-
-@dataclass(frozen=True)
-class WordVectors:
-    """Target vectors of one noun: (L + 1, S, D) from the encoder, and (S, E) from the bag of context."""
-
-    task: WordTask
-    layers_LSD: np.ndarray
-    bag_SE: np.ndarray | None
+    @property
+    def targets(self) -> list[Target]:
+        """S targets for `encode_targets`."""
+        pairs = zip(self.texts, self.starts, strict=True)
+        return [Target(text, start, start + len(text[start:].split(" ")[0])) for text, start in pairs]
 
 
 def load_coarsewsd(folder: Path | None = None) -> list[WordTask]:
@@ -90,17 +86,6 @@ def _read_word(folder: Path) -> WordTask:
     return WordTask(folder.name, texts, starts, senses_S)
 
 
-def encode_task(encoder: Encoder, task: WordTask, bag: ContextBag | None) -> WordVectors:
-    """Vectors of every target of a noun, at every layer."""
-    layers, bags = [], []
-    for encoding, start in zip(encoder.encode_stream(task.texts), task.starts, strict=True):
-        position = _token_at(encoding, start)
-        layers.append(encoding.layers[:, position].copy())
-        if bag:
-            bags.append(bag.vector(encoding.ids, position))
-    return WordVectors(task, np.stack(layers, axis=1), np.stack(bags) if bag else None)
-
-
 def dev_recall(task: WordTask, vectors_SD: np.ndarray) -> float:
     """Macro 1-NN sense recall of the dev part, 0 to 1."""
     is_dev = task.is_dev
@@ -113,9 +98,3 @@ def most_frequent_sense_recall(task: WordTask) -> float:
     senses, counts = np.unique(task.senses_S[~task.is_dev], return_counts=True)
     true = task.senses_S[task.is_dev]
     return macro_recall(true, np.full(len(true), senses[counts.argmax()]))
-
-
-def _token_at(encoding: Encoding, start: int) -> int:
-    """The token that covers a character."""
-    ends = np.array([end for _, end in encoding.spans])
-    return min(int(np.searchsorted(ends, start, side="right")), len(ends) - 1)

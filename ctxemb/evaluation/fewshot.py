@@ -19,8 +19,8 @@ from sklearn.metrics import f1_score
 
 from ctxemb.analysis.similarity import unit_vectors
 from ctxemb.corpora import CorpusError, data_folder
+from ctxemb.encoder import Encoder
 from ctxemb.evaluation.sources import find_file, numbered_lines, read_members, read_text
-from ctxemb.evaluation.targets import SentenceEncoder
 
 MAX_TEST_TEXTS = 2_000
 ENGLISH, CHINESE = "fewshot-en", "zh-fewshot"
@@ -154,7 +154,7 @@ FEW_SHOT_TASKS: dict[str, Callable[[Path | None], FewShotTask]] = {
 }
 
 
-def mean_vectors(encoder: SentenceEncoder, texts: Sequence[str]) -> np.ndarray:
+def mean_vectors(encoder: Encoder, texts: Sequence[str]) -> np.ndarray:
     """Mean over the known words of each text at every layer, (N, L + 1, D); zeros where no word is known.
 
     Raises:

@@ -14,10 +14,15 @@ import numpy as np
 from ctxemb.corpora import open_corpus
 from ctxemb.distributed import World
 from ctxemb.encoder import Encoder
+from ctxemb.models.bilm import BiLM
 from ctxemb.tokenized import cache_folder, tokenize
 from ctxemb.training import evaluate
 
 WHOLE_SENTENCES = {"min_sentence_tokens": 1, "max_sentence_tokens": 10_000}
+
+
+class PerplexityError(ValueError):
+    """A checkpoint that predicts no words; the text says so."""
 
 
 @dataclass(frozen=True)
@@ -36,8 +41,11 @@ def corpus_perplexity(encoder: Encoder, corpus_name: str = "wikitext-2:valid", c
     """Measure both directions on all sentences of a corpus.
 
     Raises:
+        PerplexityError: if the checkpoint is no language model.
         CorpusError: if the corpus cannot be had.
     """
+    if not isinstance(encoder.model, BiLM):
+        raise PerplexityError(f"a {encoder.config.family} encoder predicts no words; evaluate a bilm for that")
     text = encoder.config.text.model_copy(update=WHOLE_SENTENCES)
     corpus = tokenize([open_corpus(corpus_name)], encoder.tokenizer, text, cache or cache_folder())
     world = World(0, 1, encoder.device)

@@ -1,19 +1,21 @@
 """A target word in a plain sentence, and its vectors: what every test set of words in context is made of.
 
-Test sets give characters, so that any tokenizer can be used; the token that shares most characters with the target
-stands for it.
+Test sets give characters, so that any tokenizer can be used. The sentence is cut at the target; of a target of several
+tokens, the longest stands for it.
 
 N targets, T tokens, L layers above layer 0, D numbers per vector.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
 from ctxemb.encoder import Encoding
-from ctxemb.text import UNK, WordTokenizer
+from ctxemb.text import UNK, Tokens, WordTokenizer
+
+TARGETS_PER_CHUNK = 1_000
 
 
 @dataclass(frozen=True)
@@ -36,30 +38,28 @@ class TargetVectors:
 
     Attributes:
         vectors_NLD: (N, L + 1, D) float32. An out-of-vocabulary target has the vectors of the unknown word in its
-            context; zeros where no token touches the target.
-        known_N: (N,) bool: is there a token, and is it in the vocabulary?
-        exact_N: (N,) bool: is the token the target, neither a part of it nor longer?
+            context.
+        known_N: (N,) bool: is the target in the vocabulary?
     """
 
     vectors_NLD: np.ndarray
     known_N: np.ndarray
-    exact_N: np.ndarray
 
     @property
     def num_unknown(self) -> int:
         """Targets that are out of the vocabulary."""
         return int((~self.known_N).sum())
 
-    @property
-    def num_inexact(self) -> int:
-        """Targets that the tokenizer splits, or joins with their neighbours."""
-        return int((~self.exact_N).sum())
 
-
-class SentenceEncoder(Protocol):
+class TokenEncoder(Protocol):
     """All that is asked of an encoder here."""
 
-    def encode_stream(self, sentences: Iterable[str], /) -> Iterator[Encoding]:
+    @property
+    def tokenizer(self) -> WordTokenizer:
+        """Words and ids."""
+        ...
+
+    def encode_tokens(self, texts: Sequence[str], tokens: Sequence[Tokens], /) -> list[Encoding]:
         """One encoding a sentence, in order."""
         ...
 
@@ -70,46 +70,48 @@ def target_at_token(tokens: Sequence[str], index: int, separator: str = " ") -> 
     Raises:
         IndexError: if there is no such token, or it is empty.
     """
-    if not 0 <= index < len(tokens) or not tokens[index]:
+    if not 0 <= index < len(tokens) or not tokens[index].strip():
         raise IndexError(f"there is no token {index} in {len(tokens)} tokens")
     start = sum(len(token) + len(separator) for token in tokens[:index])
-    return Target(separator.join(tokens), start, start + len(tokens[index]))
+    word = tokens[index].strip()  # some files have a no-break space at the end of a token
+    start += tokens[index].index(word)
+    return Target(separator.join(tokens), start, start + len(word))
 
 
-def token_of_target(spans: Sequence[tuple[int, int]], target: Target) -> int | None:
-    """The token that shares most characters with the target, the first of several; None if none shares any."""
-    shared = [min(end, target.end) - max(start, target.start) for start, end in spans]
-    best = max(range(len(shared)), key=shared.__getitem__, default=None)
-    return best if best is not None and shared[best] > 0 else None
+def position_of_target(spans: Sequence[tuple[int, int]], target: Target) -> int:
+    """The longest token within a target, the first of several, in a sentence that was cut there."""
+    inside = [i for i, (start, end) in enumerate(spans) if target.start <= start and end <= target.end]
+    return max(inside, key=lambda i: spans[i][1] - spans[i][0])
 
 
 def known_share(tokenizer: WordTokenizer, targets: Sequence[Target]) -> float:
     """Share of the targets that are in the vocabulary, 0 to 1: the mean of `TargetVectors.known_N`, without vectors."""
     known = []
-    for target, tokens in zip(targets, tokenizer.encode_batch([target.text for target in targets]), strict=True):
-        position = token_of_target(tokens.spans, target)
-        known.append(position is not None and tokens.ids[position] != UNK)
+    for target in targets:
+        tokens = tokenizer.encode_at(target.text, target.start, target.end)
+        known.append(tokens.ids[position_of_target(tokens.spans, target)] != UNK)
     return float(np.mean(known))
 
 
-def encode_targets(encoder: SentenceEncoder, targets: Sequence[Target]) -> TargetVectors:
-    """Vectors of targets at every layer, in the order given; whether each is known, and is a token of its own.
+def encode_targets(encoder: TokenEncoder, targets: Sequence[Target]) -> TargetVectors:
+    """Vectors of targets at every layer, in the order given, and whether each is known.
 
     `encoder.reading.combine(found.vectors_NLD.swapaxes(0, 1))` gives the (N, D) of the encoder's own reading.
 
     Raises:
-        ValueError: if there is no target.
+        ValueError: if there is no target, or one without a character.
     """
     if not targets:
         raise ValueError("there are no targets to encode; give at least one")
-    vectors, known, exact = [], [], []
-    for target, encoding in zip(targets, encoder.encode_stream(target.text for target in targets), strict=True):
-        position = token_of_target(encoding.spans, target)
-        if position is None:
-            vectors.append(np.zeros_like(encoding.layers, shape=(len(encoding.layers), encoding.layers.shape[-1])))
-        else:
-            # a copy, so that no whole sentence is kept
-            vectors.append(encoding.layers[:, position].copy())
-        known.append(position is not None and not encoding.oov[position])
-        exact.append(position is not None and tuple(encoding.spans[position]) == (target.start, target.end))
-    return TargetVectors(np.stack(vectors), np.array(known), np.array(exact))
+    if empty := [target.text for target in targets if not target.word.strip()]:
+        raise ValueError(f"a target in “{empty[0][:80]}” has no character; give its start and end")
+    vectors, known = [], []
+    for first in range(0, len(targets), TARGETS_PER_CHUNK):  # only a chunk's whole sentences are held at once
+        chunk = targets[first : first + TARGETS_PER_CHUNK]
+        tokens = [encoder.tokenizer.encode_at(target.text, target.start, target.end) for target in chunk]
+        encodings = encoder.encode_tokens([target.text for target in chunk], tokens)
+        for target, encoding in zip(chunk, encodings, strict=True):
+            position = position_of_target(encoding.spans, target)
+            vectors.append(encoding.layers[:, position].copy())  # a copy, so that no whole sentence is kept
+            known.append(not encoding.oov[position])
+    return TargetVectors(np.stack(vectors), np.array(known))

@@ -74,6 +74,8 @@ def load_zh_wsd(folder: Path | None = None) -> SenseUses:
         try:
             entry = ast.literal_eval(line)
             tokens, position, word = list(entry["context"]), entry["target_position"], entry["target_word"]
+            if not isinstance(word, str):
+                raise ValueError(f"the target word is {word!r}")
             if tokens[position] != PLACEHOLDER:
                 raise ValueError(f"{tokens[position]!r} stands at the target's place")
             tokens[position] = word

@@ -5,13 +5,14 @@ from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path
 
-from ctxemb.corpora import data_folder, fetch
+from ctxemb.corpora import NAMED, data_folder, fetch
 from ctxemb.corpora.tables import csv_rows
 from ctxemb.lexicon.cilin import read_antisem, read_cilin
 from ctxemb.lexicon.graph import is_graph, read_graph
 from ctxemb.lexicon.lexicon import Entry, Lexicon, LexiconError
 from ctxemb.lexicon.tables import column_names, read_groups, read_pairs, text_encoding
 from ctxemb.lexicon.wordnet import read_wordnet
+from ctxemb.text import Language
 
 FOLDER = "zh-lexicon"
 CILIN, CILIN_HOME = "cilin_ex.txt", "HIT-CIR Tongyici Cilin (Extended)"
@@ -34,6 +35,13 @@ def _there(name: str, file: str, home: str) -> Path:
 
 
 NAMED_LEXICONS: dict[str, Callable[[], Iterator[Entry]]] = {"wordnet": _wordnet, "cilin": _cilin}
+
+
+def find_lexicons(language: Language) -> list[str]:
+    """The named lexicons of a language that are on this machine; nothing is fetched."""
+    if language == "en":
+        return ["wordnet"] if NAMED["wordnet-examples"].found else []
+    return ["cilin"] if all((data_folder() / FOLDER / file).is_file() for file in (CILIN, ANTISEM)) else []
 
 
 def open_entries(name_or_path: str | os.PathLike[str], encoding: str | None = None) -> Iterator[Entry]:

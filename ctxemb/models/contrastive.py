@@ -11,6 +11,7 @@ B sentences, T tokens, V vocabulary, E embedding size, H units per direction, D 
 L layers (the LSTMs', then the projection), N uses (a word at its position in a sentence), K words.
 """
 
+from collections.abc import Iterator
 from typing import ClassVar, Literal, cast
 
 import numpy as np
@@ -24,6 +25,7 @@ from ctxemb.models.reading import Readout
 from ctxemb.text import NUM_SPECIAL
 
 RARE_SHARE = 1e-4  # words of this share of the text get half the attention of the rarest
+MAX_WEIGHTS = 4_000_000  # attention weights held at once when every position is read
 UNHEARD = -8.0  # the first score of ids that are no words
 
 
@@ -82,6 +84,7 @@ class Contrastive(nn.Module):
     def _draw_weights(self) -> None:
         E, D = self.config.embedding_size, self.config.width
         nn.init.normal_(self.embedding.weight, std=E**-0.5)
+        nn.init.orthogonal_(self.project_target.weight)  # a turn keeps what the embedding knows of words
         nn.init.normal_(self.project_states.weight, std=0.2 * self.project_states.in_features**-0.5)
         if self.config.attention_heads:
             nn.init.normal_(self.importance.weight, std=0.01)
@@ -142,7 +145,7 @@ class Contrastive(nn.Module):
         after_NH = states["backward"][-1][rows_N, batch.lengths_B[rows_N] - 1 - positions_N]
         contexts_ND = self.project_states(torch.cat([before_NH, after_NH], dim=-1))
         if self.config.attention_heads:
-            weights_NTA = self._weights(batch.ids_BT[rows_N], batch.lengths_B[rows_N], positions_N)
+            weights_NTA = self._weights(self.importance(batch.ids_BT)[rows_N], batch.lengths_B[rows_N], positions_N)
             pooled_NAE = torch.einsum("nta,nte->nae", weights_NTA, embedded_BTE[rows_N])
             contexts_ND = contexts_ND + self.project_words(pooled_NAE.flatten(1))
         words_KD = self.project_target(self.embedding(words_K))
@@ -181,9 +184,14 @@ class Contrastive(nn.Module):
         return self._sentence_vectors(batch, self.embedding(batch.ids_BT))
 
     def attention(self, batch: Batch) -> Tensor:
-        """(B, T, T) the share of word s in the context of word t, mean over heads; each row sums to 1 (or is empty)."""
-        weights = self._weights(*_every_position(batch))
-        return weights.mean(dim=-1).unflatten(0, tuple(batch.ids_BT.shape))
+        """(B, T, T) the share of word s in the context of word t, mean over heads; each row sums to 1 (or is empty).
+
+        Raises:
+            ValueError: if the encoder has no attention.
+        """
+        if not self.config.attention_heads:
+            raise ValueError("this encoder has no attention (attention_heads is 0)")
+        return torch.cat([weights_BQTA.mean(dim=-1) for weights_BQTA in self._weights_everywhere(batch)], dim=1)
 
     def word_vectors(self) -> Tensor:
         """(V, E), the embedding."""
@@ -202,17 +210,29 @@ class Contrastive(nn.Module):
                 both[direction].append(states_BTx)
         return both
 
-    def _weights(self, ids_NT: Tensor, lengths_N: Tensor, positions_N: Tensor) -> Tensor:
-        """(N, T, A) attention of each use to the words of its sentence; none to itself and to padding."""
+    def _weights(self, importance_xTA: Tensor, lengths_x: Tensor, positions_x: Tensor) -> Tensor:
+        """Attention of each use to the words of its sentence; none to itself and to padding. Any leading shape x."""
         span = self.config.attention_span
-        offsets_NT = torch.arange(ids_NT.shape[1], device=ids_NT.device) - positions_N[:, None]
-        scores_NTA = self.importance(ids_NT) + self.distance.T[offsets_NT.clamp(-span, span) + span]
-        absent_NT = (offsets_NT == 0) | (offsets_NT + positions_N[:, None] >= lengths_N[:, None])
-        return _masked_softmax(scores_NTA, absent_NT)
+        steps_T = torch.arange(importance_xTA.shape[-2], device=importance_xTA.device)
+        offsets_xT = steps_T - positions_x[..., None]
+        scores_xTA = importance_xTA + self.distance.T[offsets_xT.clamp(-span, span) + span]
+        return _masked_softmax(scores_xTA, (offsets_xT == 0) | (steps_T >= lengths_x[..., None]))
+
+    def _weights_everywhere(self, batch: Batch) -> Iterator[Tensor]:
+        """Attention of every position, (B, Q, T, A) for Q positions at a time, so that memory stays bounded."""
+        num_sentences, num_tokens = batch.ids_BT.shape
+        importance_B1TA = self.importance(batch.ids_BT)[:, None]
+        step = max(MAX_WEIGHTS // max(importance_B1TA.numel(), 1), 1)
+        for positions_Q in torch.arange(num_tokens, device=batch.ids_BT.device).split(step):
+            positions_BQ = positions_Q.expand(num_sentences, -1)
+            yield self._weights(importance_B1TA, batch.lengths_B[:, None], positions_BQ)
 
     def _attend_everywhere(self, batch: Batch, embedded_BTE: Tensor) -> Tensor:
-        weights_BTTA = self._weights(*_every_position(batch)).unflatten(0, tuple(batch.ids_BT.shape))
-        return self.project_words(torch.einsum("btsa,bse->btae", weights_BTTA, embedded_BTE).flatten(2))
+        pooled = [
+            torch.einsum("bqta,bte->bqae", weights_BQTA, embedded_BTE).flatten(2)
+            for weights_BQTA in self._weights_everywhere(batch)
+        ]
+        return self.project_words(torch.cat(pooled, dim=1))
 
     def _sentence_vectors(self, batch: Batch, embedded_BTE: Tensor) -> Tensor:
         absent_BT = torch.arange(batch.ids_BT.shape[1], device=batch.ids_BT.device) >= batch.lengths_B[:, None]
@@ -224,23 +244,12 @@ class Contrastive(nn.Module):
         return self.norm(self.project_words(pooled_BAE.flatten(1)))
 
 
-def _masked_softmax(scores_NTA: Tensor, absent_NT: Tensor) -> Tensor:
+def _masked_softmax(scores_xTA: Tensor, absent_xT: Tensor) -> Tensor:
     """Softmax over T; exactly zero where absent, also where everything is."""
     # the lowest number there is, not minus infinity, which would make an empty row NaN
-    never = torch.finfo(scores_NTA.dtype).min
-    weights_NTA = scores_NTA.masked_fill(absent_NT[:, :, None], never).softmax(dim=1)
-    return weights_NTA.masked_fill(absent_NT[:, :, None], 0.0)
-
-
-def _every_position(batch: Batch) -> tuple[Tensor, Tensor, Tensor]:
-    """Ids, lengths and positions of every cell of a batch as a use of its own, N = B * T."""
-    num_sentences, num_tokens = batch.ids_BT.shape
-    positions_N = torch.arange(num_tokens, device=batch.ids_BT.device).repeat(num_sentences)
-    return (
-        batch.ids_BT.repeat_interleave(num_tokens, dim=0),
-        batch.lengths_B.repeat_interleave(num_tokens),
-        positions_N,
-    )
+    never = torch.finfo(scores_xTA.dtype).min
+    weights_xTA = scores_xTA.masked_fill(absent_xT[..., None], never).softmax(dim=-2)
+    return weights_xTA.masked_fill(absent_xT[..., None], 0.0)
 
 
 def _table(num_rows: int, width: int) -> nn.Embedding:

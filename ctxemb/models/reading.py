@@ -36,6 +36,11 @@ class Reading(BaseModel):
             raise ValueError(f"layer_weights sum to {sum(self.layer_weights):.3f}, not to 1")
         return self
 
+    @property
+    def sees_word(self) -> bool:
+        """Whether the vector depends on which word it is; one that does not can read unknown words too."""
+        return self.readout != "context" or self.layer in (0, "mean", "weighted")
+
     def combine(self, layers: np.ndarray) -> np.ndarray:
         """(L + 1, ..., D) -> (..., D).
 

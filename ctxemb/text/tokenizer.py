@@ -163,6 +163,23 @@ class WordTokenizer:
             for sentence, encoding in zip(sentences, encodings, strict=True)
         ]
 
+    def encode_at(self, sentence: str, start: int, end: int) -> Tokens:
+        """`encode`, with a cut at the characters `start` and `end`, wherever words would be cut.
+
+        What lies between is one token if it is in the vocabulary. Chinese words are cut by what is likely, which may
+        join a target with its neighbours.
+        """
+        word = sentence[start:end]
+        middle = self.encode_words([word])
+        if middle.ids == [UNK] and len(pieces := self.encode(word)):
+            middle = pieces
+        parts = ((0, self.encode(sentence[:start])), (start, middle), (end, self.encode(sentence[end:])))
+        return Tokens(
+            [part_word for _, part in parts for part_word in part.words],
+            [(first + shift, last + shift) for shift, part in parts for first, last in part.spans],
+            [word_id for _, part in parts for word_id in part.ids],
+        )
+
     def encode_words(self, words: Sequence[str]) -> Tokens:
         """Look up ready tokens as they are, without splitting them; spans refer to `" ".join(words)`."""
         spans, start = [], 0

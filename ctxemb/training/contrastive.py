@@ -60,7 +60,7 @@ class ContrastiveTrainingConfig(ScheduleConfig):
     word_weight: float = Field(default=0.3, ge=0, description="Weight of synonyms and stable words against others")
     cloze_weight: float = Field(default=0.2, ge=0, description="Weight of a context against the words of the batch")
     sentence_weight: float = Field(default=0.1, ge=0, description="Weight of sentence vectors")
-    uniformity_weight: float = Field(default=0.0, ge=0, description="Weight of spreading vectors over the sphere")
+    uniformity_weight: float = Field(default=0.0, ge=0, description="Weight of spreading words over the sphere")
     num_negatives: int = Field(default=64, ge=1, le=100_000, description="M, random words that repel, shared")
     stable_cosine: float = Field(
         default=0.5, ge=-1, le=1, description="A word whose passages are this alike on average has one sense"
@@ -101,8 +101,9 @@ class ContrastiveLearning:
         if initial_VE is not None:
             self.teacher = PassageTeacher(corpus, self.model.start_from(initial_VE, self.counts_V), self.counts_V)
         training_S, validation_S = corpus.split(config.validation_share, config.max_validation_tokens, config.seed)
+        favoured = lexicon.word_ids if lexicon is not None and config.word_weight else None
         self.pairs, self.validation_pairs = (
-            PassagePairs(corpus, sentences_S, self._is_target, num_passages, min_count, config.max_word_share)
+            PassagePairs(corpus, sentences_S, self._is_target, num_passages, min_count, config.max_word_share, favoured)
             for sentences_S, num_passages, min_count in (
                 (training_S, config.passages_per_word, config.min_word_count),
                 (validation_S, 2, 1),
@@ -110,8 +111,13 @@ class ContrastiveLearning:
         )
         self.data_reports: dict[str, dict[str, Any]] = {"corpus": asdict(corpus.report)}
         if lexicon is not None:
-            keys = lexicon.synonym_keys
-            self.data_reports["lexicon"] = {"name": lexicon.name, "num_pairs": len(keys), "sha256": _digest(keys)}
+            synonyms, antonyms = lexicon.synonym_keys, lexicon.antonym_keys
+            self.data_reports["lexicon"] = {
+                "name": lexicon.name,
+                "num_pairs": len(synonyms),
+                "num_antonym_pairs": len(antonyms),
+                "sha256": _digest(np.concatenate([synonyms, [NONE], antonyms])),
+            }
         if initial_VE is not None:
             self.data_reports["initial"] = {"sha256": _digest(initial_VE)}
         # words read by a batch are known only when it is drawn: an estimate decides when max_tokens is reached
@@ -212,7 +218,7 @@ class ContrastiveLearning:
             + config.sentence_weight * sentence.loss_R.mean()
         )
         if config.uniformity_weight:
-            loss = loss + config.uniformity_weight * uniformity_loss(vectors_RPD[:, 0])
+            loss = loss + config.uniformity_weight * uniformity_loss(self.model.join(words_KD))
         num_pairs = len(pairs.words_R)
         sums = {
             "loss_nats": context.loss_R.detach().sum(),

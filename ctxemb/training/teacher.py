@@ -38,6 +38,7 @@ class PassageTeacher:
         """What the teacher says of a batch with `num_passages` pairs a word."""
         vectors_RE = self.vectors(pairs)
         cosines_RR = vectors_RE @ vectors_RE.T
+        np.fill_diagonal(cosines_RR, 1)  # also for a passage without any known word, whose vector is zero
         same_RR = pairs.words_R[:, None] == pairs.words_R[None]
         weights_RR = np.exp((cosines_RR - 1) / temperature) * same_RR
         mean_R = ((cosines_RR * same_RR).sum(axis=1) - 1) / max(num_passages - 1, 1)

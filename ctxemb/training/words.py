@@ -60,8 +60,9 @@ class WordSampler:
                     antonyms_R[i] = rng.choice(antonyms)
         # neighbours of the batch's words in the order of frequency, so that frequency is no shortcut
         ranks_M = self._rank_V[rng.choice(words_R, self.num_negatives)]
-        ranks_M = ranks_M + rng.integers(-RANKS_AROUND, RANKS_AROUND + 1, self.num_negatives)
-        return WordChoice(partners_R, antonyms_R, self._by_frequency[ranks_M.clip(0, len(self._by_frequency) - 1)])
+        lowest_M = np.maximum(ranks_M - RANKS_AROUND, 0)
+        highest_M = np.minimum(ranks_M + RANKS_AROUND, len(self._by_frequency) - 1)
+        return WordChoice(partners_R, antonyms_R, self._by_frequency[rng.integers(lowest_M, highest_M + 1)])
 
     def are_alike(self, one: np.ndarray, other: np.ndarray) -> np.ndarray:
         """Whether words are the same or synonyms, and so no negatives of each other; shapes broadcast."""

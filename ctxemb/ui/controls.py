@@ -1,32 +1,23 @@
 """What is compared, and how it is read: widgets bound to the address, so that a link shows the same view."""
 
-from pathlib import Path
 from typing import Literal, cast
 
 import streamlit as st
 
-from ctxemb.checkpoint import read_config
 from ctxemb.comparison import CENTRINGS, Centring, Sentence
-from ctxemb.models.bilm import READOUTS, Readout
-from ctxemb.models.reading import Reading
-from ctxemb.sentence_list import example_words
+from ctxemb.examples import example_words
+from ctxemb.models.layers import layer_names
+from ctxemb.models.reading import Reading, Readout
+from ctxemb.text import Language
 from ctxemb.ui import loading
+from ctxemb.ui.help import CENTRING_HELP, LAYER_HELP, STATIC_CENTRING_HELP, describe, readout_help
 from ctxemb.ui.loading import Model
 from ctxemb.ui.messages import plain, show_error, user_errors
 from ctxemb.ui.sentences import OWN, home_of, keep_sentence
 
-FIRST_WORD = "bank"
+FIRST_WORDS: dict[Language, str] = {"en": "bank", "zh": "苹果"}
 MAX_WORD_CHARACTERS, MAX_OWN_CHARACTERS = 50, 500
 
-READOUT_HELP = """Which states are the vector.
-- **here**: those that have just read the word, as in the ELMo article. They mostly say *which word* it is.
-- **context**: the forward state before the word and the backward state after it, which have not seen the word.
-- **sentence**: the state at the word and the mean state at the other words, added."""
-LAYER_HELP = """Layer 0 is the embedding: one vector a word, whatever the sentence. Higher layers have read the context.
-*mean* averages all layers; *weighted* is ELMo's sum, with weights learnt without sense labels."""
-CENTRING_HELP = """Subtract what vectors have in common before measuring angles.
-- **all words**: the mean of running text.
-- **per word**: the mean of this word's own uses; what remains is what changes with the context."""
 KEEP_HELP = "Move your sentence into the table below, where it can get a sense"
 
 
@@ -40,61 +31,67 @@ def choose_checkpoint() -> Model:
         )
         st.stop()
     with user_errors():
-        name = st.selectbox(
-            "Checkpoint", list(paths), key="checkpoint", bind="query-params", on_change=_take_reading, args=(paths,)
-        )
+        name = st.selectbox("Checkpoint", list(paths), key="checkpoint", bind="query-params")
         changed = max(path.stat().st_mtime_ns for path in paths[name].iterdir())
         return loading.load_model(str(paths[name]), changed)
 
 
 def choose_reading(model: Model) -> tuple[Reading, Centring]:
-    """Read-out, layer and centring; the checkpoint's own reading to begin with."""
+    """Read-out, layer and centring; the checkpoint's own reading to begin with. No control for what has one choice."""
+    _take_over(model)
     encoder, config = model.encoder, model.encoder.config
-    readout = st.segmented_control(
-        "Read-out",
-        READOUTS,
-        default=config.reading.readout,
-        required=True,
-        key="readout",
-        bind="query-params",
-        help=READOUT_HELP,
-    )
+    readout, layer = config.reading.readout, "0"
+    if len(config.model.readouts) > 1:
+        readout = st.segmented_control(
+            "Read-out",
+            config.model.readouts,
+            default=readout,
+            required=True,
+            key="readout",
+            bind="query-params",
+            help=readout_help(config),
+        )
     readout = cast(Readout, readout)
     layers: dict[str, int | Literal["mean", "weighted"]] = {str(i): i for i in range(encoder.num_layers + 1)}
-    layers["mean"] = "mean"
-    if config.layer_weights.get(readout):
-        layers["weighted"] = "weighted"
-    default = _layer_option(config.reading, encoder.num_layers)
-    layer = st.pills(
-        "Layer",
-        list(layers),
-        default=default if default in layers else str(encoder.num_layers),
-        required=True,
-        key="layer",
-        bind="query-params",
-        help=LAYER_HELP,
-    )
+    if encoder.num_layers:
+        layers["mean"] = "mean"
+        if config.layer_weights.get(readout):
+            layers["weighted"] = "weighted"
+        default = _layer_option(config.reading, encoder.num_layers)
+        layer = st.pills(
+            "Layer",
+            list(layers),
+            default=default if default in layers else str(encoder.num_layers),
+            required=True,
+            key="layer",
+            bind="query-params",
+            help=LAYER_HELP[config.family],
+        )
+        st.caption(", ".join(f"{i}: {name}" for i, name in enumerate(layer_names(config.model))))
     centring = st.segmented_control(
-        "Centring", CENTRINGS, default="off", required=True, key="centring", bind="query-params", help=CENTRING_HELP
+        "Centring",
+        CENTRINGS if encoder.num_layers else CENTRINGS[:2],  # nothing of a single vector is left without its mean
+        default="off",
+        required=True,
+        key="centring",
+        bind="query-params",
+        help=CENTRING_HELP if encoder.num_layers else STATIC_CENTRING_HELP,
     )
-    st.caption(
-        f"{config.model.vocabulary_size:,} words, {encoder.num_layers} layers, {config.model.width} numbers a vector. "
-        "The address bar holds this view: copy it to share."
-    )
+    st.caption(f"{describe(config)} The address bar holds this view: copy it to share.")
     return encoder.reading_for(readout, layers[layer]), cast(Centring, centring)
 
 
-def type_word() -> str:
+def type_word(language: Language) -> str:
     """The target word: one with examples, or any other."""
     return st.text_input(
-        "Target word", FIRST_WORD, max_chars=MAX_WORD_CHARACTERS, key="word", bind="query-params", width=180
+        "Target word", FIRST_WORDS[language], max_chars=MAX_WORD_CHARACTERS, key="word", bind="query-params", width=180
     ).strip()
 
 
-def choose_example(word: str) -> None:
+def choose_example(word: str, language: Language) -> None:
     """Words with example sentences; choosing one makes it the target."""
-    st.session_state["example"] = home_of(word)
-    options = [*example_words(), OWN]
+    st.session_state["example"] = home_of(word, language)
+    options = [*example_words(language), OWN[language]]
     st.pills("Examples", options, key="example", required=True, on_change=_take_example, label_visibility="collapsed")
 
 
@@ -119,27 +116,38 @@ def type_own_sentence(model: Model, word: str) -> Sentence | None:
         icon=":material/add:",
         disabled=not own,
         on_click=keep_sentence,
-        args=(home_of(word), own),
+        args=(home_of(word, model.language), own),
         help=KEEP_HELP,
     )
     return own
+
+
+def _take_over(model: Model) -> None:
+    """A newly chosen checkpoint is first read its own way, and on a word of its language.
+
+    Not a callback of the choice, which another page may offer too.
+    """
+    before = st.session_state.get("compared_model")
+    st.session_state["compared_model"] = (model.key[0], model.language)
+    if before is None:
+        return  # the address decides
+    path, language = before
+    if path != model.key[0]:
+        config = model.encoder.config
+        st.session_state["readout"] = config.reading.readout
+        st.session_state["layer"] = _layer_option(config.reading, config.model.num_layers)
+        if not config.model.num_layers and st.session_state.get("centring") == "per word":
+            st.session_state["centring"] = "off"
+    if language != model.language:
+        st.session_state["word"] = FIRST_WORDS[model.language]
+        st.session_state["own"] = ""
 
 
 def _layer_option(reading: Reading, num_layers: int) -> str:
     return str(num_layers if reading.layer == "last" else reading.layer)
 
 
-def _take_reading(paths: dict[str, Path]) -> None:
-    """A newly chosen checkpoint is first read its own way."""
-    try:
-        config = read_config(paths[st.session_state["checkpoint"]])
-    except ValueError:
-        return  # said so when the checkpoint is opened
-    st.session_state["readout"] = config.reading.readout
-    st.session_state["layer"] = _layer_option(config.reading, config.model.num_layers)
-
-
 def _take_example() -> None:
     chosen = st.session_state["example"]
-    st.session_state["word"] = "" if chosen == OWN else chosen
+    st.session_state["word"] = "" if chosen in OWN.values() else chosen
     st.session_state["own"] = ""

@@ -14,7 +14,7 @@ import torch
 
 from ctxemb.analysis.context_bag import ContextBag
 from ctxemb.analysis.similarity import RandomPairs
-from ctxemb.calibration import Statistics, load_statistics, sample_text
+from ctxemb.calibration import Statistics, load_statistics
 from ctxemb.checkpoint import CONFIG
 from ctxemb.comparison import (
     Centring,
@@ -29,8 +29,10 @@ from ctxemb.comparison import (
 )
 from ctxemb.encoder import Encoder
 from ctxemb.models.reading import Reading
-from ctxemb.tokenized import TokenizedCorpus
+from ctxemb.review import Sample, open_sample
+from ctxemb.text import Language, script_problem
 
+FIRST_CHECKPOINT = "en-contrastive"
 CHECKPOINTS_VARIABLE = "CTXEMB_CHECKPOINTS"
 SHIPPED = Path(__file__).parents[2] / "checkpoints"
 
@@ -43,6 +45,11 @@ class Model:
     encoder: Encoder
     statistics: Statistics | None
     bag: ContextBag | None
+
+    @property
+    def language(self) -> Language:
+        """What its text is written in."""
+        return self.encoder.config.text.language
 
 
 @dataclass(frozen=True)
@@ -58,9 +65,11 @@ class Result:
 
 
 def find_checkpoints() -> dict[str, Path]:
-    """Checkpoint folders by name: those under $CTXEMB_CHECKPOINTS first, then the ones that ship with the app."""
-    roots = [Path(root) for root in (os.environ.get(CHECKPOINTS_VARIABLE), SHIPPED) if root]
-    return {path.parent.name: path.parent for root in reversed(roots) for path in sorted(root.glob(f"*/{CONFIG}"))}
+    """Checkpoint folders by name: those that ship with the app, unless $CTXEMB_CHECKPOINTS holds one of that name."""
+    roots = [Path(root) for root in (SHIPPED, os.environ.get(CHECKPOINTS_VARIABLE)) if root]
+    found = {path.parent.name: path.parent for root in roots for path in sorted(root.glob(f"*/{CONFIG}"))}
+    first = {FIRST_CHECKPOINT: found[FIRST_CHECKPOINT]} if FIRST_CHECKPOINT in found else {}
+    return first | found
 
 
 @st.cache_resource(max_entries=2, show_spinner="Loading the checkpoint …")
@@ -84,14 +93,15 @@ def load_random(
 def load_mean(
     key: tuple[str, int], reading: Reading, centring: Centring, word: str, _model: Model
 ) -> np.ndarray | None:
-    """What centring subtracts; a word without a kept mean has its uses looked up in a sample of Wikipedia."""
+    """What centring subtracts; a word without a kept mean has its uses looked up in a sample text."""
     encoder = _model.encoder.with_reading(reading)
-    return centring_mean(centring, encoder, _model.statistics, word, sample=lambda _: _load_sample(key, _model))
+    return centring_mean(centring, encoder, _model.statistics, word, sample=lambda _: load_sample(key, _model).corpus)
 
 
-@st.cache_resource(max_entries=1, show_spinner="Reading a sample of Wikipedia, once …")
-def _load_sample(key: tuple[str, int], _model: Model) -> TokenizedCorpus:
-    return sample_text(_model.encoder)
+@st.cache_resource(max_entries=2, show_spinner="Reading a sample text, once …")
+def load_sample(key: tuple[str, int], _model: Model) -> Sample:
+    """A text on this machine, in the checkpoint's ids."""
+    return open_sample(_model.encoder)
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
@@ -119,8 +129,14 @@ def run_comparison(
     return Result(
         comparison=compare(encoder, all_uses, word, mean_LD, _model.bag) if all_uses else None,
         own=len(uses) if own_uses else None,
-        problems=[str(problem) for problem in [*own_problems, *problems]],
+        problems=[*_script_problems(_model, word, sentences, own), *map(str, [*own_problems, *problems])],
         mean_LD=mean_LD,
         random=random,
         random_by_layer=random_by_layer,
     )
+
+
+def _script_problems(model: Model, word: str, sentences: Sequence[Sentence], own: Sentence | None) -> list[str]:
+    """What a checkpoint of simplified characters cannot read."""
+    texts = [word, *([own.text] if own else []), *(sentence.text for sentence in sentences)]
+    return [problem for text in texts if (problem := script_problem(text))] if model.language == "zh" else []

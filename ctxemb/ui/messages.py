@@ -20,8 +20,11 @@ def user_errors() -> Iterator[None]:
 
 
 def show_error(text: str) -> None:
-    """One sentence in a red box."""
-    st.error(plain(_as_sentence(text)))
+    """One sentence in a red box; further lines below it as they stand."""
+    first, _, rest = text.partition("\n")
+    st.error(plain(_as_sentence(first)))
+    if rest:
+        st.code(rest, language=None)
 
 
 def show_problems(problems: Sequence[str]) -> None:

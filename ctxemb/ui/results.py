@@ -1,6 +1,6 @@
-"""What a comparison looks like: numbers, baselines, sentences in words, and what moves a vector."""
+"""What a comparison looks like: numbers, baselines, and sentences in words."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -8,20 +8,29 @@ import streamlit as st
 
 from ctxemb.analysis.senses import SensePairs
 from ctxemb.analysis.similarity import RandomPairs
-from ctxemb.comparison import Comparison, Use, influence
-from ctxemb.figures import influence_html, sense_colors, tokens_html, uses_html
+from ctxemb.comparison import Comparison
+from ctxemb.encoder import Encoding
+from ctxemb.figures import layer_chart, sense_colors
+from ctxemb.models.layers import layer_names
 from ctxemb.models.reading import Reading
+from ctxemb.sentence_html import tokens_html, uses_html
+from ctxemb.text import Language
 from ctxemb.ui.loading import Model
 
-THIN_CONTEXT = 10
-MAX_WORDS_LEFT_OUT = 100
+THIN_CONTEXT: dict[Language, int] = {"en": 10, "zh": 8}  # Chinese punctuation is no token
 CHART_CONFIG = {"displayModeBar": False}
 AUC_HELP = "How often a same-sense pair is closer than a cross-sense pair: 0.50 is chance, 1.00 is always"
 RANDOM_HELP = "Mean cosine of pairs of different words, under the same reading: the level from which to read any cosine"
-BASELINES_CAPTION = (
-    "*Bag of context*: mean static vector of the other words. *Static vector*: layer 0, the same in every sentence. "
-    "*Random words*: pairs of different words, the level from which to read a cosine."
-)
+BASELINES = {
+    "bag of context": "*Bag of context*: mean static vector of the other words.",
+    "static vector": "*Static vector*: layer 0, the same in every sentence.",
+    "random words": "*Random words*: pairs of different words, the level from which to read a cosine.",
+}
+USES_CAPTION: dict[Language, str] = {
+    "en": "Dashed: not in the vocabulary, read as unknown. Outlined: the word once more; choose it under *Edit*.",
+    "zh": "On grey: the words into which rjieba cuts the sentence; punctuation and numbers are none. Dashed: not in "
+    "the vocabulary, read as unknown. Outlined: the word once more; choose it under *Edit*.",
+}
 
 
 def is_dark() -> bool:
@@ -53,6 +62,11 @@ def show_headline(comparison: Comparison, random: RandomPairs | None) -> None:
             "Farthest pair": (format_number(cosines.min(initial=1) if len(cosines) else np.nan), None),
             "Random words": (format_number(random.mean if random else np.nan), RANDOM_HELP),
         }
+    show_metrics(numbers)
+
+
+def show_metrics(numbers: Mapping[str, tuple[str, str | None]]) -> None:
+    """Four numbers in a row, each with what it says when asked."""
     with st.container(horizontal=True):
         for names in (list(numbers)[:2], list(numbers)[2:]):  # two by two, also where only two find room
             with st.container(horizontal=True):
@@ -66,21 +80,25 @@ def show_baselines(comparison: Comparison, random: RandomPairs | None) -> None:
     rows: dict[str, SensePairs | None] = {
         "**this encoder**": comparison.pairs,
         "bag of context": comparison.bag_pairs,
-        "static vector": comparison.layer_pairs[0],
+        # of an encoder without layers it is all there is
+        "static vector": comparison.layer_pairs[0] if len(comparison.layer_pairs) > 1 else None,
     }
     table = {name: (p.same_mean, p.cross_mean, p.gap, p.auc) for name, p in rows.items() if p}
     if random:
         table["random words"] = (np.nan, random.mean, np.nan, np.nan)
     frame = pd.DataFrame.from_dict(table, orient="index", columns=["same", "cross", "gap", "AUC"])
     st.table(frame.style.format(format_number), border="horizontal")
-    is_emptied = np.isnan(comparison.layer_means[0]) and len(comparison.uses) > 1
-    st.caption(
-        BASELINES_CAPTION + (" Centred on its own mean, nothing of the static vector is left." if is_emptied else "")
-    )
+    notes = [note for name, note in BASELINES.items() if name in table]
+    if np.isnan(comparison.layer_means[0]) and len(comparison.uses) > 1:
+        notes.append("Centred on its own mean, nothing of the static vector is left.")
+    st.caption(" ".join(notes))
 
 
-def layer_lines(comparison: Comparison) -> tuple[dict[str, list[float]], dict[str, float]]:
-    """Mean cosine of each kind of pair, by layer and for the bag of context."""
+def show_layers(model: Model, comparison: Comparison, reading: Reading, random: Sequence[RandomPairs]) -> None:
+    """Mean cosine of each kind of pair, layer by layer; an encoder without layers has nothing to show."""
+    if not model.encoder.num_layers:
+        st.info("This encoder has one vector a word: no layer has read the context, so every use of the word is equal.")
+        return
     bag = comparison.bag_pairs
     kinds = {
         "same": ([p.same_mean for p in comparison.layer_pairs], bag.same_mean if bag else np.nan),
@@ -89,11 +107,18 @@ def layer_lines(comparison: Comparison) -> tuple[dict[str, list[float]], dict[st
     kinds = {kind: values for kind, values in kinds.items() if not np.isnan(values[0]).all()}
     if not kinds:
         kinds = {"all pairs": (comparison.layer_means, np.nan)}
-    lines = {kind: line for kind, (line, _) in kinds.items()}
-    return lines, {kind: mean for kind, (_, mean) in kinds.items() if not np.isnan(mean)}
+    st.subheader("Mean cosine, layer by layer")
+    chart = layer_chart(
+        layer_names(model.encoder.config.model),
+        {kind: line for kind, (line, _) in kinds.items()},
+        {kind: mean for kind, (_, mean) in kinds.items() if not np.isnan(mean)},
+        [pairs.mean for pairs in random],
+        reading.layer if isinstance(reading.layer, int) else None,
+    )
+    st.plotly_chart(chart, key="layers", config=CHART_CONFIG)
 
 
-def show_uses(comparison: Comparison, labels: Sequence[str]) -> None:
+def show_uses(comparison: Comparison, labels: Sequence[str], language: Language) -> None:
     """Every sentence in words, the target marked."""
     uses = comparison.uses
     senses = [use.sentence.sense for use in uses]
@@ -105,28 +130,23 @@ def show_uses(comparison: Comparison, labels: Sequence[str]) -> None:
             use.encoding.positions(comparison.word),
             use.position,
             colors[use.sentence.sense],
+            _between(use.encoding) if language == "zh" else None,
         )
         for use in uses
     ]
-    notes = ["thin context: under 10 words" if len(use.encoding.tokens) < THIN_CONTEXT else "" for use in uses]
+    thin = THIN_CONTEXT[language]
+    notes = [f"thin context: under {thin} words" if len(use.encoding.tokens) < thin else "" for use in uses]
     st.html(uses_html(labels, chips, senses, notes))
-    st.caption("Dashed: not in the vocabulary, read as unknown. Outlined: the word once more; choose it under *Edit*.")
-
-
-def show_influence(model: Model, reading: Reading, use: Use, mean_LD: np.ndarray | None, color: str) -> None:
-    """How far the target's vector moves without each of the other words."""
-    tokens = use.encoding.tokens
-    if len(tokens) > MAX_WORDS_LEFT_OUT:
-        st.info(f"This sentence has {len(tokens)} words; the view is for at most {MAX_WORDS_LEFT_OUT}.")
-        return
-    moved_T = influence(model.encoder.with_reading(reading), use, mean_LD)
-    if np.isnan(moved_T).all():
-        st.info("There is nothing to leave out, or nothing left of the vector after centring.")
-        return
-    st.html(influence_html(tokens, moved_T, use.position, color))
-    st.caption("Bars: 1 − cosine between the vector of the target with and without the word. Longer is more telling.")
+    st.caption(USES_CAPTION[language])
 
 
 def format_number(value: float, pattern: str = ".2f") -> str:
     """Two decimals; “–” for a number that does not exist."""
     return "–" if np.isnan(value) else f"{value:{pattern}}".replace("-", "−")
+
+
+def _between(encoding: Encoding) -> list[str]:
+    """What stands before each token and after the last."""
+    ends = [0, *(end for _, end in encoding.spans)]
+    starts = [*(start for start, _ in encoding.spans), len(encoding.text)]
+    return [encoding.text[end:start] for end, start in zip(ends, starts, strict=True)]

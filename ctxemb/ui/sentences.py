@@ -10,13 +10,13 @@ import pandas as pd
 import streamlit as st
 
 from ctxemb.comparison import Sentence
+from ctxemb.examples import example_words
 from ctxemb.sentence_list import (
     MAX_CHARACTERS,
     MAX_SENSE_CHARACTERS,
     SentenceListError,
     blank_table,
     example_table,
-    example_words,
     from_link,
     join_tables,
     make_table,
@@ -25,25 +25,26 @@ from ctxemb.sentence_list import (
     read_table,
     to_link,
 )
+from ctxemb.text import Language
 from ctxemb.ui.messages import show_error, show_problems
 
-OWN = "your own"
+OWN: dict[Language, str] = {"en": "your own", "zh": "your own (Chinese)"}
 
 
-def home_of(word: str) -> str:
+def home_of(word: str, language: Language) -> str:
     """Whose table of sentences a word uses: its own if it has examples, one in common for all others."""
-    return word.casefold() if word.casefold() in example_words() else OWN
+    return word.casefold() if word.casefold() in example_words(language) else OWN[language]
 
 
-def edit_sentences(word: str) -> list[Sentence]:
+def edit_sentences(word: str, language: Language) -> list[Sentence]:
     """The table of sentences, with those of the link if the page was opened by one."""
-    home = home_of(word)
+    home = home_of(word, language)
     tables, edited = (st.session_state.setdefault(name, {}) for name in ("tables", "edited"))
     if "link_is_read" not in st.session_state:
         st.session_state["link_is_read"] = True
         _open_link(home)
     if home not in tables:
-        _put_table(home, _start_table(home))
+        _put_table(home, _start_table(home, language))
     elif _editor_key(home) not in st.session_state:
         _put_table(home, edited[home])  # another word or page was shown meanwhile, and the widget forgot its edits
     edited[home] = st.data_editor(
@@ -60,24 +61,25 @@ def edit_sentences(word: str) -> list[Sentence]:
             ),
         },
     )
+    start = _start_table(home, language)
     with st.container(horizontal=True):
         st.button("Use all", icon=":material/done_all:", on_click=_use_all, args=(home,))
-        st.button("Start again", icon=":material/restart_alt:", on_click=_put_table, args=(home, _start_table(home)))
+        st.button("Start again", icon=":material/restart_alt:", on_click=_put_table, args=(home, start))
     sentences, problems = read_table(edited[home])
     show_problems(problems)
-    _write_link(sentences, read_table(_start_table(home))[0])
+    _write_link(sentences, read_table(start)[0])
     return sorted(sentences, key=_sense_order(sentences))
 
 
-def paste_sentences(word: str) -> None:
+def paste_sentences(word: str, language: Language) -> None:
     """Several lines at once."""
     pasted = st.text_area(
         "One sentence a line; two columns from a spreadsheet (sense, sentence) work too", key="pasted", height=160
     )
-    _offer(read_pasted(pasted), home_of(word), "pasted")
+    _offer(read_pasted(pasted), home_of(word, language), "pasted")
 
 
-def upload_sentences(word: str) -> None:
+def upload_sentences(word: str, language: Language) -> None:
     """A file of sentences."""
     file = st.file_uploader(
         "A text file with one sentence a line, or a table with a column “sentence” and perhaps “sense”",
@@ -91,7 +93,7 @@ def upload_sentences(word: str) -> None:
         except SentenceListError as error:
             show_error(str(error))
         else:
-            _offer(table, home_of(word), "uploaded")
+            _offer(table, home_of(word, language), "uploaded")
 
 
 def keep_sentence(home: str, own: Sentence) -> None:
@@ -100,8 +102,8 @@ def keep_sentence(home: str, own: Sentence) -> None:
     st.session_state["own"] = ""
 
 
-def _start_table(home: str) -> pd.DataFrame:
-    return blank_table() if home == OWN else example_table(home)
+def _start_table(home: str, language: Language) -> pd.DataFrame:
+    return blank_table() if home == OWN[language] else example_table(home, language)
 
 
 def _editor_key(home: str) -> str:

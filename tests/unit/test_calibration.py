@@ -20,7 +20,7 @@ from ctxemb.calibration import (
     passages_of_words,
 )
 from ctxemb.checkpoint import CheckpointError, read_config, read_state, write_state
-from ctxemb.models.bilm import READOUTS
+from ctxemb.models.bilm import BiLMConfig
 from ctxemb.text import NUM_SPECIAL, UNK
 from ctxemb.tokenized import TokenizationReport, TokenizedCorpus
 
@@ -129,7 +129,7 @@ def test_counts_are_those_of_the_text(calibrated, tiny_corpus):
     }
 
 
-@pytest.mark.parametrize("readout", READOUTS)
+@pytest.mark.parametrize("readout", BiLMConfig.readouts)
 def test_the_mean_of_all_words_is_that_of_a_loop(calibrated, tiny_run, readout):
     sentences = (tiny_run.parent / "text.txt").read_text().splitlines()
     encodings = calibrated.with_reading(calibrated.reading_for(readout, "last")).encode(sentences)
@@ -137,7 +137,7 @@ def test_the_mean_of_all_words_is_that_of_a_loop(calibrated, tiny_run, readout):
     np.testing.assert_allclose(load_statistics(calibrated).means[readout], sum(tokens) / len(tokens), atol=1e-3)
 
 
-@pytest.mark.parametrize("readout", READOUTS)
+@pytest.mark.parametrize("readout", BiLMConfig.readouts)
 @pytest.mark.parametrize("word", ["approved", "water"])
 def test_the_mean_of_a_word_is_that_of_a_loop(calibrated, tiny_run, readout, word):
     sentences = [line for line in (tiny_run.parent / "text.txt").read_text().splitlines() if word in line.split()]
@@ -172,7 +172,7 @@ def test_what_was_measured_comes_back_from_the_folder(copy, tiny_corpus):
     kept = load_statistics(Encoder.load(copy.checkpoint.path, device="cpu"))
     np.testing.assert_array_equal(kept.counts_V, measured.counts_V)
     np.testing.assert_array_equal(kept.word_ids_W, measured.word_ids_W)
-    for readout in READOUTS:  # float16: three decimals
+    for readout in BiLMConfig.readouts:  # float16: three decimals
         np.testing.assert_allclose(kept.means[readout], measured.means[readout], atol=1e-3)
         np.testing.assert_allclose(kept.word_means[readout], measured.word_means[readout], atol=1e-3)
         assert kept.means[readout].dtype == kept.word_means[readout].dtype == np.float32
@@ -312,8 +312,8 @@ def test_learnt_weights_are_kept_in_the_config(copy):
     assert read_config(copy.checkpoint.path).layer_weights == {}
     calibrate(copy, make_corpus(list(sentences), [i // 2 for i in range(10_001)]), ["bank"], num_common_words=0)
     weights = Encoder.load(copy.checkpoint.path, device="cpu").config.layer_weights
-    assert set(weights) == set(READOUTS)
-    for readout in READOUTS:
+    assert set(weights) == set(BiLMConfig.readouts)
+    for readout in BiLMConfig.readouts:
         assert len(weights[readout]) == copy.num_layers + 1
         assert sum(weights[readout]) == pytest.approx(1, abs=1e-3)
         assert min(weights[readout]) >= 0

@@ -20,7 +20,9 @@ from ctxemb.calibration import load_statistics
 from ctxemb.checkpoint import load_checkpoint
 from ctxemb.cli import main
 from ctxemb.comparison import Sentence, compare, context_bag, find_uses, random_baseline
+from ctxemb.evaluation.table import ArticleTable
 from ctxemb.progress import EndRecord, StepRecord, read_progress
+from ctxemb.recipes import RECIPES
 
 ROOT = Path(__file__).parents[2]
 MONEY = ["the new bank approved the loan for the teacher .", "the large bank approved the loan for the singer ."]
@@ -298,6 +300,7 @@ def test_compare_gives_valid_json_also_where_nothing_is_left(run, folder, centri
     }
     assert found["gap"] is found["auc"] is None  # without senses
     assert (found["mean_cosine"] is None) == (layer == "0" and centring == "per word")
+    assert found["static_control_mean"] == 1  # not centred, whatever the rest is
 
 
 def test_compare_draws_a_table(run, folder):
@@ -417,6 +420,29 @@ def test_encode_writes_the_reading_that_was_asked_for(run, folder, calibrated, t
         np.testing.assert_allclose(columns["vector"], expected.vectors, atol=1e-6)
 
 
+def test_encode_computes_in_the_precision_that_was_asked_for(run, folder, tmp_path):
+    path = tmp_path / "text.txt"
+    path.write_text(RIVER[0])
+    vectors = {}
+    for precision in ("float32", "bfloat16"):
+        output = tmp_path / f"{precision}.npz"
+        options = ["--device", "cpu", "--precision", precision]
+        assert run("encode", folder, "--input", path, "--output", output, *options).code == 0
+        (expected,) = Encoder.load(folder, device="cpu", precision=precision).encode([RIVER[0]])
+        with np.load(output) as columns:
+            vectors[precision] = columns["vector"]
+        np.testing.assert_allclose(vectors[precision], expected.vectors, atol=1e-6)
+    assert not np.array_equal(vectors["float32"], vectors["bfloat16"])
+    np.testing.assert_allclose(vectors["float32"], vectors["bfloat16"], atol=0.05)
+
+
+def test_a_precision_that_there_is_not_is_wrong_usage(run, folder, text, tmp_path):
+    result = run("encode", folder, "--input", text, "--output", tmp_path / "out.npz", "--precision", "float8")
+    assert result.code == 2
+    assert "bfloat16" in result.err
+    assert not (tmp_path / "out.npz").exists()
+
+
 @pytest.mark.parametrize(
     ("content", "options", "message"),
     [
@@ -534,7 +560,7 @@ def test_evaluate_prints_and_records_every_reading(run, folder, tmp_path, monkey
     assert found["readings"][0]["reading"] == "static control (layer 0)"
     assert found["readings"][-1]["reading"] == "bag of context"
     assert found["best_reading"] in {row["reading"] for row in found["readings"]}
-    assert found["most_frequent_sense_recall"] == 0.5
+    assert (found["floors"], found["known_shares"]) == ({"coarsewsd-20:dev": 0.5}, {"coarsewsd-20:dev": 1.0})
     assert load_checkpoint(copy).metrics == metrics | {"evaluation": found}
     table = run("evaluate", copy).out
     assert "static control" in table
@@ -548,7 +574,29 @@ def test_evaluate_without_data_says_what_is_missing(run, folder, tmp_path, monke
     assert result.code == 0, result.err
     assert "no perplexity: " in result.err
     assert f"no CoarseWSD-20 in {tmp_path / 'nothing'}" in result.err
-    assert {row["dev_recall"] for row in strict_json(result.out)["readings"]} == {None}
+    assert "get it from https://pilehvar.github.io/wic/" in result.err
+    found = strict_json(result.out)
+    assert found["floors"] == {}
+    assert all(row["tests"] == {} for row in found["readings"])
+
+
+def test_the_table_trains_measures_and_is_kept(run, tiny_recipes, tmp_path, monkeypatch):
+    monkeypatch.setenv("CTXEMB_DATA", str(tmp_path / "nothing"))
+    monkeypatch.setattr("ctxemb.evaluation.table.SHIPPED_TABLES", tmp_path / "checkpoints")
+    monkeypatch.setitem(RECIPES, "en-static", tiny_recipes.control)
+    monkeypatch.setitem(RECIPES, "en-contrastive", tiny_recipes.contrastive)
+    command = ("table", "--language", "en", "--seeds", "1", "--contexts", "3", "--work", tmp_path / "work")
+    result = run(*command, "--json", "--save")
+    assert result.code == 0, result.err
+    found = strict_json(result.out)
+    assert [row["name"] for row in found["rows"] if row["control"]][:3] == ["synonyms", "synonyms:held-out", "energy"]
+    assert (
+        ArticleTable.load(tmp_path / "checkpoints/table-en.json").as_json() == ArticleTable.from_json(found).as_json()
+    )
+    printed = run(*command).out
+    assert "few-shot trec, macro F1 of 200 examples: there is no qc.zip in " in printed
+    assert "the mean of at most 3 of its uses" in printed
+    assert run("table").code == run("table", "--language", "fr").code == 2
 
 
 def test_info_describes_a_checkpoint(run, folder):
@@ -584,3 +632,119 @@ def test_python_m_ctxemb_is_the_same_program(folder, monkeypatch, capsys):
         runpy.run_module("ctxemb", run_name="__main__")
     assert not end.value.code
     assert strict_json(capsys.readouterr().out)["family"] == "bilm"
+
+
+# import, and what the other commands make of a static checkpoint
+
+
+@pytest.fixture(scope="module")
+def vectors(text, tmp_path_factory) -> Path:
+    """A GloVe file of the words of the tiny text."""
+    words = sorted(set(text.read_text().split()))
+    numbers = np.random.default_rng(0).normal(size=(len(words), 12)).round(4)
+    path = tmp_path_factory.mktemp("vectors") / "glove.txt"
+    path.write_text("".join(f"{word} {' '.join(map(str, row))}\n" for word, row in zip(words, numbers, strict=True)))
+    return path
+
+
+@pytest.fixture
+def static(run, vectors, text, tmp_path) -> Path:
+    """A static checkpoint that was measured on the tiny text."""
+    result = run("import", "word2vec", vectors, "--out", tmp_path / "static", "--corpus", text)
+    assert result.code == 0, result.err
+    assert f"words of 12 numbers from {vectors.name} (GloVe text); left out: 0 repeated" in result.err
+    assert f"checkpoint: {tmp_path / 'static'}" in result.err
+    return tmp_path / "static"
+
+
+def test_an_imported_checkpoint_is_described(run, static, vectors):
+    found = strict_json(run("info", static, "--json").out)
+    num_words = len(vectors.read_text().splitlines())
+    assert (found["family"], found["model"]) == ("static", {"vocabulary_size": num_words + 4, "vector_size": 12})
+    assert (found["metrics"]["import"]["file"], found["metrics"]["import"]["num_words"]) == ("glove.txt", num_words)
+    assert found["num_parameters"] == (num_words + 4) * 12
+    assert found["layer_weights"] == {}
+    assert "import num_words" in run("info", static).out
+
+
+@pytest.mark.parametrize("centring", ["off", "all words"])
+@pytest.mark.parametrize("layer", ["last", "0", "mean"])
+def test_a_static_vector_is_the_same_in_every_context(run, static, centring, layer):
+    options = ["--centring", centring, "--layer", layer, "--readout", "here"]
+    found = strict_json(run("compare", static, "--word", "bank", MONEY[0], *RIVER, *options, "--json").out)
+    np.testing.assert_allclose(found["cosines"], 1, atol=1e-4)
+    assert found["mean_cosine_by_layer"] == [1]
+    assert found["static_control_mean"] == 1
+    assert found["random_words_mean"] < 0.9
+    assert found["bag_of_context_cosines"][0][1] < 0.999
+
+
+def test_centring_per_word_leaves_nothing_of_a_static_vector(refused, static):
+    message = refused("compare", static, "--word", "bank", *MONEY, "--centring", "per word")
+    assert message.startswith("a static encoder gives “bank” the same vector in every sentence, so centring per word ")
+
+
+@pytest.mark.parametrize("readout", ["context", "sentence"])
+def test_a_read_out_that_a_family_does_not_have_is_refused(refused, static, text, tmp_path, readout):
+    expected = f"{static} is a static encoder, which has no read-out '{readout}'; choose here"
+    assert refused("compare", static, "--word", "bank", *MONEY, "--readout", readout) == expected
+    output = tmp_path / "out.npz"
+    assert refused("encode", static, "--input", text, "--output", output, "--readout", readout) == expected
+    assert "layers 0 to 0" in refused("encode", static, "--input", text, "--output", output, "--layer", "1")
+    assert not output.exists()
+
+
+@pytest.mark.parametrize("options", [[], ["--split"], ["--word", "bank", "--layer", "0"], ["--precision", "bfloat16"]])
+def test_a_static_checkpoint_encodes_a_file(run, static, text, tmp_path, options):
+    output = tmp_path / "out.npz"
+    result = run("encode", static, "--input", text, "--output", output, "--device", "cpu", *options)
+    assert result.code == 0, result.err
+    table = load_checkpoint(static).model.word_vectors().numpy()
+    bank = table[load_checkpoint(static).tokenizer.word_id("bank")]
+    with np.load(output) as columns:
+        assert columns["vector"].shape[1] == 12
+        assert not columns["oov"].any()
+        for row in np.flatnonzero(columns["token"] == "bank"):
+            np.testing.assert_array_equal(columns["vector"][row], bank)
+
+
+def test_a_static_checkpoint_is_evaluated_as_the_control_and_the_bag(run, static, tmp_path, monkeypatch):
+    monkeypatch.setenv("CTXEMB_DATA", str(tmp_path / "nothing"))
+    result = run("evaluate", static, "--json")
+    assert result.code == 0, result.err
+    assert "no perplexity: a static encoder predicts no words" in result.err
+    rows = strict_json(result.out)["readings"]
+    assert [row["reading"] for row in rows] == ["static control (layer 0)", "bag of context"]
+    assert rows[0]["example_auc"] == 0.5
+    assert rows[0]["example_gap"] == pytest.approx(0, abs=1e-6)
+
+
+def test_without_a_corpus_an_import_is_not_measured(run, vectors, tmp_path, monkeypatch):
+    monkeypatch.setenv("CTXEMB_DATA", str(tmp_path / "nothing"))
+    options = ["--max-words", "9", "--keep-case", "--language", "en"]
+    assert run("import", "word2vec", vectors, "--out", tmp_path / "out", *options).code == 0
+    loaded = load_checkpoint(tmp_path / "out")
+    assert (len(loaded.tokenizer), loaded.config.text.lowercase) == (13, False)
+    assert load_statistics(Encoder.load(tmp_path / "out", device="cpu")) is None
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "message"),
+    [
+        (b"", [], "vectors.txt has an empty first line"),
+        (b"the 1 2\nbank 1 nan\n", [], "vectors.txt, line 2: holds the number nan"),
+        (b"the 1 2\nbank 1 2\n", ["--corpus", "moon"], "There is no file moon and no corpus of that name"),
+    ],
+)
+def test_an_import_that_fails_leaves_nothing(refused, tmp_path, content, options, message):
+    path = tmp_path / "vectors.txt"
+    path.write_bytes(content)
+    assert message in refused("import", "word2vec", path, "--out", tmp_path / "out", *options)
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_import_into_a_folder_with_something_in_it_is_refused(refused, vectors, static):
+    before = (static / "config.json").read_bytes()
+    message = refused("import", "word2vec", vectors, "--out", static)
+    assert message == f"{static} is there already and is no empty folder; choose another --out"
+    assert (static / "config.json").read_bytes() == before

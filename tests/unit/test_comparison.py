@@ -26,7 +26,7 @@ from ctxemb.comparison import (
     random_baseline,
     random_baselines,
 )
-from ctxemb.models.bilm import READOUTS, BiLM
+from ctxemb.models.bilm import BiLM, BiLMConfig
 from ctxemb.models.reading import Reading
 from ctxemb.text import WordTokenizer
 from ctxemb.tokenized import TokenizedCorpus, tokenize
@@ -152,7 +152,7 @@ def test_every_layer_has_its_summary(encoder):
     assert result.layer_pairs[2] == compared(encoder.with_reading(Reading(layer=2))).pairs
 
 
-@pytest.mark.parametrize("readout", READOUTS)
+@pytest.mark.parametrize("readout", BiLMConfig.readouts)
 def test_layer_zero_is_a_static_embedding_and_the_others_are_not(encoder, readout):
     result = compared(encoder.with_reading(Reading(readout=readout, layer=0)))
     np.testing.assert_allclose(result.cosines_NN, 1, atol=1e-12)
@@ -235,7 +235,7 @@ def test_two_uses_centred_on_their_own_mean_are_opposite(encoder):
     assert np.isnan(result.layer_pairs[0].cross_mean)
 
 
-@pytest.mark.parametrize("readout", READOUTS)
+@pytest.mark.parametrize("readout", BiLMConfig.readouts)
 def test_centring_takes_what_the_checkpoint_keeps(calibrated, readout):
     reader, statistics = calibrated.with_reading(Reading(readout=readout)), load_statistics(calibrated)
     assert centring_mean("off", reader, statistics, "bank") is None
@@ -320,7 +320,7 @@ def test_a_checkpoint_that_knows_no_example_word_has_no_baseline(encoder):
 # why
 
 
-@pytest.mark.parametrize("readout", READOUTS)
+@pytest.mark.parametrize("readout", BiLMConfig.readouts)
 def test_influence_is_how_far_the_word_moves_when_another_is_left_out(calibrated, readout):
     reader = calibrated.with_reading(Reading(readout=readout, layer="mean"))
     statistics = load_statistics(calibrated)

@@ -15,7 +15,6 @@ from ctxemb.sentence_list import (
     SentenceListError,
     blank_table,
     example_table,
-    example_words,
     from_link,
     join_tables,
     label_uses,
@@ -32,7 +31,6 @@ def sentences(table: pd.DataFrame) -> list[tuple[str, str | None]]:
 
 
 def test_examples_use_four_sentences_a_sense_and_hold_all() -> None:
-    assert example_words()[0] == "bank"
     table = example_table("bank")
     assert table[table.use].groupby("sense").size().to_dict() == {"money": 4, "river": 4}
     assert len(table) > 8

@@ -5,16 +5,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ctxemb.calibration import load_statistics
-from ctxemb.comparison import context_bag
 from ctxemb.corpora import CorpusError, data_folder
 from ctxemb.evaluation.coarsewsd import (
     WordTask,
     dev_recall,
-    encode_task,
     load_coarsewsd,
     most_frequent_sense_recall,
 )
+from ctxemb.evaluation.targets import encode_targets
 
 # token index, tokens, sense: as in the authors' files, where hyphenated words are one token
 LINES = [
@@ -68,22 +66,14 @@ def test_words_are_read_in_the_authors_layout(write_word):
 def test_the_target_is_found_though_our_tokens_are_others(encoder, write_word):
     lines = [*LINES[:3], ("2", *LINES[3][1:])]  # the target is the plant-bank: its first part is taken
     (task,) = load_coarsewsd(write_word("bank", lines))
-    vectors = encode_task(encoder, task, None)
-    assert vectors.layers_LSD.shape == (3, 4, encoder.config.model.width)
-    assert vectors.bag_SE is None
+    assert [target.word for target in task.targets] == ["bank", "bank", "bank", "plant-bank"]
+    vectors = encode_targets(encoder, task.targets)
+    assert vectors.known_N.all()
     for row, (encoding, target) in enumerate(
         zip(encoder.encode(task.texts), ["bank", "bank", "bank", "plant"], strict=True)
     ):
         (position,) = encoding.positions(target)
-        np.testing.assert_allclose(vectors.layers_LSD[:, row], encoding.layers[:, position], atol=1e-6)
-
-
-def test_the_bag_of_context_is_taken_at_the_same_place(calibrated, write_word):
-    (task,) = load_coarsewsd(write_word("bank", LINES[:3]))
-    bag = context_bag(calibrated, load_statistics(calibrated))
-    vectors = encode_task(calibrated, task, bag)
-    for row, encoding in enumerate(calibrated.encode(task.texts)):
-        np.testing.assert_allclose(vectors.bag_SE[row], bag.vector(encoding.ids, encoding.positions("bank")[0]))
+        np.testing.assert_allclose(vectors.vectors_NLD[row], encoding.layers[:, position], atol=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from ctxemb.evaluation.targets import Target, encode_targets, known_share, target_at_token, token_of_target
+from ctxemb.evaluation.targets import Target, encode_targets, known_share, target_at_token
 
 SENTENCE = "the bank approved the zyzzyva loan"
 
@@ -15,38 +15,28 @@ def test_a_token_becomes_characters():
             target_at_token(["a", "b", ""], index)
 
 
-@pytest.mark.parametrize(
-    ("start", "end", "token"),
-    [(0, 3, 0), (3, 8, 1), (2, 5, 1), (0, 8, 1), (2, 4, 0), (8, 9, None), (9, 12, 2)],
-)
-def test_the_token_that_shares_most_stands_for_the_target(start, end, token):
-    assert token_of_target([(0, 3), (3, 8), (9, 12)], Target("abcdefgh ijk", start, end)) == token
-
-
-def test_no_token_shares_nothing():
-    assert token_of_target([], Target("  ", 0, 1)) is None
-
-
 def test_vectors_are_those_of_the_token(encoder):
     bank, unknown, part = Target(SENTENCE, 4, 8), Target(SENTENCE, 22, 29), Target(SENTENCE, 9, 12)
-    found = encode_targets(encoder, [bank, unknown, part, Target(SENTENCE, 3, 4), Target("", 0, 0)])
+    found = encode_targets(encoder, [bank, unknown, part])
     (encoding,) = encoder.encode([SENTENCE])
-    assert found.vectors_NLD.shape == (5, encoder.num_layers + 1, encoder.config.model.width)
-    for row, position in enumerate([1, 4, 2]):
+    assert found.vectors_NLD.shape == (3, encoder.num_layers + 1, encoder.config.model.width)
+    for row, position in enumerate([1, 4]):
         np.testing.assert_allclose(found.vectors_NLD[row], encoding.layers[:, position], atol=1e-6)
-    assert not found.vectors_NLD[3:].any()
-    assert found.known_N.tolist() == [True, False, True, False, False]
-    assert found.exact_N.tolist() == [True, True, False, False, False]
-    assert (found.num_unknown, found.num_inexact) == (3, 3)
+    (cut,) = encoder.encode([["the", "bank", "app", "roved", "the", "zyzzyva", "loan"]])
+    np.testing.assert_allclose(found.vectors_NLD[2], cut.layers[:, 2], atol=1e-6)
+    assert found.known_N.tolist() == [True, False, False]
+    assert found.num_unknown == 2
     own = encoder.reading.combine(found.vectors_NLD.swapaxes(0, 1))
     np.testing.assert_allclose(own[0], encoding.vectors[1], atol=1e-6)
 
 
 def test_the_known_share_needs_no_vectors(encoder):
-    targets = [Target(SENTENCE, 4, 8), Target(SENTENCE, 22, 29), Target(SENTENCE, 3, 4), Target(SENTENCE, 0, 3)]
+    targets = [Target(SENTENCE, 4, 8), Target(SENTENCE, 22, 29), Target(SENTENCE, 9, 12), Target(SENTENCE, 0, 3)]
     assert known_share(encoder.tokenizer, targets) == encode_targets(encoder, targets).known_N.mean() == 0.5
 
 
 def test_no_target_is_refused(encoder):
     with pytest.raises(ValueError, match="there are no targets to encode"):
         encode_targets(encoder, [])
+    with pytest.raises(ValueError, match="a target in “the bank approved the zyzzyva loan” has no character"):
+        encode_targets(encoder, [Target(SENTENCE, 3, 4)])

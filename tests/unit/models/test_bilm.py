@@ -7,7 +7,7 @@ from pydantic import ValidationError
 from torch import Tensor, nn
 
 from ctxemb.batching import Batch, make_batch
-from ctxemb.models.bilm import READOUTS, BiLM, BiLMConfig, DirectionalLM, inputs_and_targets, prediction_mask, reverse
+from ctxemb.models.bilm import BiLM, BiLMConfig, DirectionalLM, prediction_mask
 from ctxemb.text import BOS, EOS
 
 V, E, H = 40, 6, 8
@@ -77,30 +77,6 @@ def naive_log_p(lm: DirectionalLM, state: Tensor) -> list[float]:
 
 def replaced(sentence: list[int], position: int) -> list[int]:
     return [*sentence[:position], 38 if sentence[position] != 38 else 11, *sentence[position + 1 :]]
-
-
-# what is read and what is predicted
-
-
-def test_what_each_direction_reads_and_predicts():
-    batch = make_batch([[5, 6, 7], [8]])
-    mask_BT = prediction_mask(batch)
-    read, predicted = inputs_and_targets(batch, "forward")
-    assert read.tolist() == [[BOS, 5, 6, 7], [BOS, 8, 0, 0]]
-    assert [row[mask].tolist() for row, mask in zip(predicted, mask_BT, strict=True)] == [[5, 6, 7, EOS], [8, EOS]]
-    read, predicted = inputs_and_targets(batch, "backward")
-    assert read[0].tolist() == [EOS, 7, 6, 5]
-    assert read[1, :2].tolist() == [EOS, 8]
-    assert [row[mask].tolist() for row, mask in zip(predicted, mask_BT, strict=True)] == [[7, 6, 5, BOS], [8, BOS]]
-
-
-def test_reversing_turns_each_sentence_within_its_own_length():
-    batch = make_batch([[1, 2, 3], [4, 5], [6]])
-    turned = reverse(batch.ids_BT, batch.lengths_B)
-    assert [row[:n].tolist() for row, n in zip(turned, batch.lengths_B, strict=True)] == [[3, 2, 1], [5, 4], [6]]
-    vectors = reverse(batch.ids_BT[:, :, None] * torch.tensor([1, 10]), batch.lengths_B)
-    assert vectors[1, :2].tolist() == [[5, 50], [4, 40]]
-    assert batch.ids_BT.flip(1)[1].tolist() == [0, 5, 4]  # the trap: padding first
 
 
 # parity with a naive loop
@@ -176,7 +152,7 @@ def test_predictions_are_what_the_loss_is_made_of():
 # a sentence depends on itself alone
 
 
-@pytest.mark.parametrize("readout", READOUTS)
+@pytest.mark.parametrize("readout", BiLMConfig.readouts)
 def test_a_batch_of_one_equals_a_batch_of_many_in_any_order(model, readout):
     together = model.layers(make_batch(SENTENCES), readout)
     shuffled = model.layers(make_batch(SENTENCES[::-1]), readout)
@@ -236,7 +212,7 @@ def test_the_context_of_a_word_does_not_know_it_and_its_own_state_does(model):
 # two uses of a word
 
 
-@pytest.mark.parametrize("readout", READOUTS)
+@pytest.mark.parametrize("readout", BiLMConfig.readouts)
 def test_two_uses_are_one_vector_at_layer_0_and_two_above(model, readout):
     layers_LBTD = model.layers(make_batch([[7, 20, 35, 9], [12, 31, 7, 4]]), readout)
     first, second = layers_LBTD[:, 0, 0], layers_LBTD[:, 1, 2]

@@ -19,20 +19,20 @@ with st.sidebar:
 
 examples = st.container()
 with st.container(horizontal=True, vertical_alignment="bottom"):
-    word = ui.type_word()
+    word = ui.type_word(model.language)
     own = ui.type_own_sentence(model, word)
 with examples:
-    ui.choose_example(word)
+    ui.choose_example(word, model.language)
 results = st.container()
 
 st.subheader("Sentences")
 read, edit, paste, upload = st.tabs(["Read", "Edit", "Paste", "Upload"])
 with edit:
-    sentences = ui.edit_sentences(word)
+    sentences = ui.edit_sentences(word, model.language)
 with paste:
-    ui.paste_sentences(word)
+    ui.paste_sentences(word, model.language)
 with upload:
-    ui.upload_sentences(word)
+    ui.upload_sentences(word, model.language)
 
 with results, ui.user_errors():
     result = ui.run_comparison(model.key, reading, centring, word, tuple(sentences), own, model)
@@ -67,22 +67,19 @@ with results, ui.user_errors():
     with right:
         st.subheader("Against what?")
         ui.show_baselines(comparison, result.random)
-        st.subheader("Mean cosine, layer by layer")
-        layer = reading.layer if isinstance(reading.layer, int) else None
-        chart = figures.layer_chart(*ui.layer_lines(comparison), [r.mean for r in result.random_by_layer], layer)
-        st.plotly_chart(chart, key="layers", config=ui.CHART_CONFIG)
+        ui.show_layers(model, comparison, reading, result.random_by_layer)
 
 with read:
-    ui.show_uses(comparison, labels)
+    ui.show_uses(comparison, labels, model.language)
 
 st.subheader("Why?")
 
 
 @st.fragment
 def why() -> None:
-    """Leave out each word in turn."""
+    """What the vector of one sentence owes to each of its words."""
     label = st.selectbox(
-        "Leave out each word of one sentence in turn: how far does the vector move?",
+        "Which words of a sentence move the vector?",
         labels,
         index=result.own or 0,
         format_func=lambda label: f"{label}: {texts[labels.index(label)]}",
@@ -90,7 +87,7 @@ def why() -> None:
     )
     row = labels.index(label)
     color = figures.sense_colors(senses)[senses[row]]
-    ui.show_influence(model, reading, comparison.uses[row], result.mean_LD, color)
+    ui.show_why(model, reading, comparison.uses[row], result.mean_LD, color)
 
 
 why()
