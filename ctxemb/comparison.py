@@ -20,6 +20,7 @@ from ctxemb.encoder import Encoder, Encoding
 from ctxemb.examples import example_words, load_examples
 from ctxemb.models.contrastive import Contrastive
 from ctxemb.models.reading import Readout
+from ctxemb.text import Tokens
 from ctxemb.tokenized import TokenizedCorpus
 
 Centring = Literal["off", "all words", "per word"]
@@ -103,13 +104,22 @@ def find_uses(encoder: Encoder, sentences: Sequence[Sentence], word: str) -> tup
     """Encode the sentences and locate the target in each; sentences where it cannot be found are reported."""
     if not word.strip():
         raise TargetError("no target word is given; type the word to compare")
+    word, texts = word.strip(), [s.text for s in sentences]
+    tokens = [_cut_at_word(encoder, t, cut, word) for t, cut in zip(texts, encoder.tokenize(texts), strict=True)]
     uses, problems = [], []
-    for sentence, encoding in zip(sentences, encoder.encode([s.text for s in sentences]), strict=True):
+    for sentence, encoding in zip(sentences, encoder.encode_tokens(texts, tokens), strict=True):
         try:
-            uses.append(find_use(sentence, encoding, word.strip()))
+            uses.append(find_use(sentence, encoding, word))
         except TargetError as problem:
             problems.append(problem)
     return uses, problems
+
+
+def _cut_at_word(encoder: Encoder, text: str, tokens: Tokens, word: str) -> Tokens:
+    """Where words are not written apart, a word that the likeliest cut hides in a longer one is cut out of it."""
+    if encoder.config.text.language != "zh" or word in tokens.words or not word or (start := text.find(word)) < 0:
+        return tokens
+    return encoder.tokenizer.encode_at(text, start, start + len(word))
 
 
 def example_uses(encoder: Encoder, words: Iterable[str]) -> dict[str, list[Use]]:

@@ -151,7 +151,7 @@ class Encoder:
         if isinstance(sentences, str):
             raise TypeError('encode takes a list of sentences: encode(["..."])')
         texts = [s if isinstance(s, str) else " ".join(s) for s in sentences]
-        return self.encode_tokens(texts, self._tokenize(sentences), batch_tokens)
+        return self.encode_tokens(texts, self.tokenize(sentences), batch_tokens)
 
     def encode_tokens(
         self, texts: Sequence[str], tokens: Sequence[Tokens], batch_tokens: int = 2_048
@@ -193,7 +193,8 @@ class Encoder:
                 layers[index] = layers_LBTD[:, row, : len(sentences[index])].copy()
         return layers
 
-    def _tokenize(self, sentences: Sequence[str] | Sequence[Sequence[str]]) -> list[Tokens]:
+    def tokenize(self, sentences: Sequence[str] | Sequence[Sequence[str]]) -> list[Tokens]:
+        """Words, spans and ids of sentences; ready tokens are looked up as they are."""
         strings = [s for s in sentences if isinstance(s, str)]
         encoded = iter(self.tokenizer.encode_batch(strings))
         return [next(encoded) if isinstance(s, str) else self.tokenizer.encode_words(s) for s in sentences]

@@ -89,8 +89,18 @@ class PassagePairs:
         self._chances = chances / chances.sum()
         self.num_groups = len(words_G)
 
-    def draw(self, num_words: int, max_tokens: int, rng: np.random.Generator) -> PairBatch:
-        """A random batch; sentences are cropped to `max_tokens` around the word."""
+    def draw(
+        self, num_words: int, max_tokens: int, rng: np.random.Generator, min_tokens: int | None = None
+    ) -> PairBatch:
+        """A random batch; sentences are cropped around the word.
+
+        Args:
+            num_words: W; fewer if there are not so many.
+            max_tokens: longer sentences are cropped to this.
+            rng: decides everything.
+            min_tokens: each sentence is cropped to a random length from here to `max_tokens`; None crops the long ones
+                only.
+        """
         num_words = min(num_words, len(self.words))
         words_W = rng.choice(self.words, num_words, replace=False, p=self._chances)
         starts_W, num_groups_W = self._bounds_V[words_W], self._bounds_V[words_W + 1] - self._bounds_V[words_W]
@@ -104,9 +114,10 @@ class PassagePairs:
         first_R = rng.integers(sizes_R)
         second_R = (first_R + rng.integers(1, sizes_R)) % sizes_R
         rows_B = (self._starts[groups_R][:, None] + np.stack([first_R, second_R], axis=1)).ravel()
+        lengths_B = rng.integers(min_tokens or max_tokens, max_tokens + 1, len(rows_B))
         cropped = [
-            crop(self.corpus[int(s)], int(p), max_tokens)
-            for s, p in zip(self._sentences[rows_B], self._positions[rows_B], strict=True)
+            crop(self.corpus[int(s)], int(p), int(length))
+            for s, p, length in zip(self._sentences[rows_B], self._positions[rows_B], lengths_B, strict=True)
         ]
         return PairBatch(
             sentences=[ids for ids, _ in cropped],

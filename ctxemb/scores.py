@@ -19,13 +19,14 @@ from ctxemb.evaluation.table import ArticleTable
 from ctxemb.text import Language
 
 MAX_BYTES = 8 * 2**20
-# `published` and our own files keep their numbers in these units
+# of published numbers, by unit
 FORMATS = {
     "percent": "{:.1f} %",
     "share": "{:.3f}",
-    "perplexity": "{:.1f}",
-    "cosine": "{:.3f}",
+    "perplexity": "perplexity {:.1f}",
+    "cosine": "cosine {:.3f}",
     "minutes": "{:.0f} min",
+    "nats": "{:.0f} nats",
 }
 
 

@@ -16,7 +16,7 @@ B sentences, R pairs (sentences 2i and 2i + 1), K single words, M random words, 
 import hashlib
 import math
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from ctxemb.analysis.isotropy import alignment, top_energy, uniformity
-from ctxemb.batching import Batch, make_batch
+from ctxemb.batching import make_batch
 from ctxemb.distributed import World
 from ctxemb.lexicon import IdLexicon
 from ctxemb.losses import uniformity_loss
@@ -34,7 +34,7 @@ from ctxemb.models.contrastive import Contrastive, ContrastiveConfig
 from ctxemb.models.reading import Reading
 from ctxemb.pairs import PairBatch, PassagePairs
 from ctxemb.progress import ContrastiveStepRecord, ContrastiveValidationRecord, Step, Validation
-from ctxemb.text import TextConfig, WordTokenizer
+from ctxemb.text import NUM_SPECIAL, TextConfig, WordTokenizer
 from ctxemb.tokenized import TokenizedCorpus
 from ctxemb.training.objective import Losses, ParameterGroup
 from ctxemb.training.schedule import ScheduleConfig
@@ -43,6 +43,7 @@ from ctxemb.training.terms import cloze_term, pair_term, word_term
 from ctxemb.training.words import NONE, WordChoice, WordSampler
 
 VALIDATION_BATCHES = 8
+LENGTH_GROUPS = 3
 
 
 class ContrastiveTrainingConfig(ScheduleConfig):
@@ -51,6 +52,9 @@ class ContrastiveTrainingConfig(ScheduleConfig):
     words_per_batch: int = Field(default=24, ge=1, le=4_096, description="W, target words of a batch")
     passages_per_word: int = Field(default=12, ge=2, le=512, description="P, passages of each; P - 1 repel")
     max_sentence_tokens: int = Field(default=40, ge=2, le=1_000, description="Sentences are cropped around the target")
+    min_sentence_tokens: int = Field(
+        default=40, ge=2, le=1_000, description="They are cropped to a random length from here on: short contexts too"
+    )
     min_word_count: int = Field(default=60, ge=1, description="Rarer words are no targets")
     max_word_share: float = Field(default=8e-4, gt=0, le=1, description="More frequent words are no targets")
     temperature: float = Field(default=0.1, gt=0, le=10, description="Divides cosines in every loss")
@@ -66,6 +70,25 @@ class ContrastiveTrainingConfig(ScheduleConfig):
         default=0.5, ge=-1, le=1, description="A word whose passages are this alike on average has one sense"
     )
     embedding_rate: float = Field(default=0.1, ge=0, le=10, description="Rate of embeddings, as a share of the rate")
+
+
+@dataclass(frozen=True)
+class Read:
+    """What the encoder makes of a batch, in float32.
+
+    Attributes:
+        contexts_RPD: (R, 2, D) contexts of the uses, to be joined with their words.
+        words_KD: (K, D) single words.
+        sentences_RPD: (R, 2, D) sentence vectors.
+        num_tokens: words read.
+        num_cells: words and padding.
+    """
+
+    contexts_RPD: Tensor
+    words_KD: Tensor
+    sentences_RPD: Tensor
+    num_tokens: int
+    num_cells: int
 
 
 class ContrastiveLearning:
@@ -137,7 +160,9 @@ class ContrastiveLearning:
     def losses(self, item: int, device: torch.device) -> Losses:
         """All losses of one batch, each a mean over its anchors, times R."""
         rng = np.random.default_rng((self.config.seed, item))
-        pairs = self.pairs.draw(self.config.words_per_batch, self.config.max_sentence_tokens, rng)
+        config = self.config
+        shortest = min(config.min_sentence_tokens, config.max_sentence_tokens)
+        pairs = self.pairs.draw(config.words_per_batch, config.max_sentence_tokens, rng, shortest)
         return self._measure(pairs, rng, device)
 
     def parameter_groups(self) -> list[ParameterGroup]:
@@ -161,8 +186,7 @@ class ContrastiveLearning:
         for number in range(VALIDATION_BATCHES):
             rng = np.random.default_rng(number)
             pairs = self.validation_pairs.draw(self.config.words_per_batch * 2, self.config.max_sentence_tokens, rng)
-            contexts_RPD, *_ = self._read(pairs, np.zeros(0, np.int64), world.device)
-            vectors_RPD = self.model.join(contexts_RPD)
+            vectors_RPD = self.model.join(self._read(pairs, np.zeros(0, np.int64), world.device).contexts_RPD)
             seen = pair_term(vectors_RPD, self._no_negatives(pairs), self.config.temperature)
             means = [x.mean().item() for x in (seen.loss_R, seen.positive_R, seen.negative_R, seen.is_first_R)]
             sums += [*means, math.log(len(vectors_RPD))]
@@ -189,7 +213,9 @@ class ContrastiveLearning:
         config = self.config
         choice = self.words.draw(pairs.words_R, rng)
         words = [pairs.words_R, choice.partners_R, np.maximum(choice.antonyms_R, 0), choice.negatives_M]
-        contexts_RPD, words_KD, sentences_RPD, batch = self._read(pairs, np.concatenate(words), device)
+        words_K = np.concatenate(words)
+        read = self._read(pairs, words_K, device)
+        contexts_RPD, words_KD = read.contexts_RPD, read.words_KD
         targets_RD, *drawn = words_KD.split([len(ids) for ids in words])
         vectors_RPD = self.model.join(contexts_RPD)
         here_RPD = self.model.join(contexts_RPD, targets_RD[:, None])
@@ -198,7 +224,7 @@ class ContrastiveLearning:
         masked_RR = self._no_negatives(pairs)
         spread = (masked_RR, config.temperature, spread_RR, config.teacher_share)
         context, here = pair_term(vectors_RPD, *spread), pair_term(here_RPD, *spread)
-        sentence = pair_term(sentences_RPD, masked_RR, config.temperature)
+        sentence = pair_term(read.sentences_RPD, masked_RR, config.temperature)
         word_loss, num_alike = word_term(
             self.model,
             here_RPD[:, 0],
@@ -218,7 +244,7 @@ class ContrastiveLearning:
             + config.sentence_weight * sentence.loss_R.mean()
         )
         if config.uniformity_weight:
-            loss = loss + config.uniformity_weight * uniformity_loss(self.model.join(words_KD))
+            loss = loss + config.uniformity_weight * uniformity_loss(self.model.join(words_KD[distinct(words_K)]))
         num_pairs = len(pairs.words_R)
         sums = {
             "loss_nats": context.loss_R.detach().sum(),
@@ -228,25 +254,35 @@ class ContrastiveLearning:
             "accuracy": context.is_first_R.sum(),
             "num_masked": context.masked_RR.sum() + num_alike,
         }
-        return Losses(loss * num_pairs, sums, batch.num_tokens, batch.ids_BT.numel())
+        return Losses(loss * num_pairs, sums, read.num_tokens, read.num_cells)
 
-    def _read(
-        self, pairs: PairBatch, words_K: np.ndarray, device: torch.device
-    ) -> tuple[Tensor, Tensor, Tensor, Batch]:
-        """One pass: contexts (R, 2, D), words (K, D), sentences (R, 2, D), in float32, and the batch."""
-        batch = make_batch(pairs.sentences).to(device)
-        contexts_BD, words_KD, sentences_BD = self.model(
-            batch,
-            torch.arange(len(pairs.sentences), device=device),
-            torch.from_numpy(pairs.positions_B).to(device),
-            torch.from_numpy(words_K).to(device),
-        )
+    def _read(self, pairs: PairBatch, words_K: np.ndarray, device: torch.device) -> "Read":
+        """One pass over every sentence, a group of like lengths at a time: padding would cost a third of the time."""
+        lengths_B = np.array([len(ids) for ids in pairs.sentences])
+        order_B = np.argsort(lengths_B, kind="stable")
+        contexts, sentences, num_cells = [], [], 0
+        words_KD = torch.zeros(0)
+        for group, rows in enumerate(np.array_split(order_B, LENGTH_GROUPS)):
+            batch = make_batch([pairs.sentences[row] for row in rows]).to(device)
+            contexts_ND, drawn_KD, sentences_ND = self.model(
+                batch,
+                torch.arange(len(rows), device=device),
+                torch.from_numpy(pairs.positions_B[rows]).to(device),
+                torch.from_numpy(words_K if group == 0 else words_K[:0]).to(device),
+            )
+            words_KD = drawn_KD if group == 0 else words_KD
+            contexts.append(contexts_ND)
+            sentences.append(sentences_ND)
+            num_cells += batch.ids_BT.numel()
+        back_B = torch.from_numpy(np.argsort(order_B)).to(device)
         # a softmax over cosines / 0.1 has no room for the two digits of bfloat16
-        return (
-            contexts_BD.float().unflatten(0, (-1, 2)),
-            words_KD.float(),
-            sentences_BD.float().unflatten(0, (-1, 2)),
-            batch,
+        contexts_BD, sentences_BD = (torch.cat(parts).float()[back_B] for parts in (contexts, sentences))
+        return Read(
+            contexts_RPD=contexts_BD.unflatten(0, (-1, 2)),
+            words_KD=words_KD.float(),
+            sentences_RPD=sentences_BD.unflatten(0, (-1, 2)),
+            num_tokens=int(lengths_B.sum()),
+            num_cells=num_cells,
         )
 
     def _no_negatives(self, pairs: PairBatch) -> np.ndarray:
@@ -274,6 +310,12 @@ class ContrastiveLearning:
 
     def _is_target(self, word_id: int) -> bool:
         return self.tokenizer.word(word_id).isalpha()
+
+
+def distinct(words_K: np.ndarray) -> np.ndarray:
+    """Rows of words that are words, each word once."""
+    _, first = np.unique(words_K, return_index=True)
+    return first[words_K[first] >= NUM_SPECIAL]
 
 
 def _digest(values: np.ndarray) -> str:

@@ -116,7 +116,6 @@ def word_term(
         dim=1,
     )
     alike_NM = sampler.are_alike(words_R[chosen_N][:, None], choice.negatives_M[None])
-    alike_NM |= choice.partners_R[chosen_N][:, None] == choice.negatives_M[None]
     no_antonym_N1 = (choice.antonyms_R[chosen_N] == NONE)[:, None]
     masked_NM = np.concatenate([np.zeros_like(no_antonym_N1), no_antonym_N1, alike_NM], axis=1)
     targets_NM = F.one_hot(torch.zeros(len(chosen_N), dtype=torch.int64, device=device), masked_NM.shape[1]).float()

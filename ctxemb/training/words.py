@@ -10,6 +10,7 @@ import numpy as np
 from ctxemb.lexicon import IdLexicon
 from ctxemb.text import NUM_SPECIAL
 
+LEXICON_RANKS_AROUND = 50  # among the lexicon's words alone
 RANKS_AROUND = 200  # random words are this close to the batch's own in the order of frequency
 NONE = -1
 
@@ -48,6 +49,7 @@ class WordSampler:
         self._by_frequency = np.argsort(-counts_V[NUM_SPECIAL:], kind="stable") + NUM_SPECIAL
         self._rank_V = np.zeros(len(counts_V), np.int64)
         self._rank_V[self._by_frequency] = np.arange(num_words)
+        self._lexicon_ranks = np.sort(self._rank_V[lexicon.word_ids]) if lexicon is not None else np.zeros(0, np.int64)
 
     def draw(self, words_R: np.ndarray, rng: np.random.Generator) -> WordChoice:
         """Partners, antonyms and negatives of a batch's words."""
@@ -58,11 +60,27 @@ class WordSampler:
                     partners_R[i] = rng.choice(synonyms)
                 if len(antonyms := self.lexicon.antonyms_of(int(word_id))):
                     antonyms_R[i] = rng.choice(antonyms)
-        # neighbours of the batch's words in the order of frequency, so that frequency is no shortcut
-        ranks_M = self._rank_V[rng.choice(words_R, self.num_negatives)]
-        lowest_M = np.maximum(ranks_M - RANKS_AROUND, 0)
-        highest_M = np.minimum(ranks_M + RANKS_AROUND, len(self._by_frequency) - 1)
-        return WordChoice(partners_R, antonyms_R, self._by_frequency[rng.integers(lowest_M, highest_M + 1)])
+        chosen_M = rng.choice(words_R, self.num_negatives)
+        num_known = self.num_negatives // 2 if len(self._lexicon_ranks) else 0
+        negatives_M = [self._known(chosen_M[:num_known], rng), self._any(chosen_M[num_known:], rng)]
+        return WordChoice(partners_R, antonyms_R, np.concatenate(negatives_M))
+
+    def _any(self, words_N: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """A random neighbour of each word in the order of frequency, so that frequency is no shortcut."""
+        ranks_N = self._rank_V[words_N]
+        lowest_N = np.maximum(ranks_N - RANKS_AROUND, 0)
+        highest_N = np.minimum(ranks_N + RANKS_AROUND, len(self._by_frequency) - 1)
+        return self._by_frequency[rng.integers(lowest_N, highest_N + 1)]
+
+    def _known(self, words_N: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """The same among the words of the lexicon, so that having a synonym is no shortcut either."""
+        if len(words_N) == 0:
+            return words_N
+        places_N = np.searchsorted(self._lexicon_ranks, self._rank_V[words_N])
+        last = len(self._lexicon_ranks) - 1
+        lowest_N = np.clip(places_N - LEXICON_RANKS_AROUND, 0, last)
+        highest_N = np.clip(places_N + LEXICON_RANKS_AROUND, 0, last)
+        return self._by_frequency[self._lexicon_ranks[rng.integers(lowest_N, highest_N + 1)]]
 
     def are_alike(self, one: np.ndarray, other: np.ndarray) -> np.ndarray:
         """Whether words are the same or synonyms, and so no negatives of each other; shapes broadcast."""

@@ -12,7 +12,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, Playwright, expect, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, Playwright, expect, sync_playwright
+
+from tests.untrained import write_checkpoints
 
 ROOT = Path(__file__).parents[2]
 SHIPPED = ROOT / "checkpoints" / "en-bilm"
@@ -99,6 +101,15 @@ def wait_until_healthy(server: subprocess.Popen[bytes], address: str, log: Path)
     raise RuntimeError(f"the app did not start:\n{log.read_text()}")
 
 
+def is_problem(message: ConsoleMessage) -> bool:
+    """Whether the console says that something went wrong.
+
+    A page that is the first to be opened asks below its own address for streamlit's health and finds none: that is how
+    it learns where the server's root is.
+    """
+    return message.type == "error" and "/_stcore/" not in message.location["url"]
+
+
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
@@ -130,6 +141,21 @@ def app(app_log: Path, request: pytest.FixtureRequest) -> Iterator[str]:
     assert "Traceback" not in app_log.read_text()
 
 
+@pytest.fixture(scope="session")
+def families(app_log: Path) -> Iterator[str]:
+    """The address of the app with an untrained checkpoint of every family in both languages, `bilm` to `static`.
+
+    It has no lexicon, and of texts only our example sentences and what comes with gensim.
+    """
+    folder = app_log.parent / "families"
+    write_checkpoints(folder, app_log.parent / "cache")
+    log = app_log.with_name("families.log")
+    variables = {"CTXEMB_CHECKPOINTS": folder, "CTXEMB_DATA": folder / "none", "CTXEMB_CACHE": app_log.parent / "cache"}
+    with serve(log, **{name: str(path) for name, path in variables.items()}) as address:
+        yield address
+    assert "Traceback" not in log.read_text()
+
+
 @pytest.fixture
 def open_page(browser: Browser, app: str) -> Iterator[Callable[..., Page]]:
     """`open_page("?word=plant", color_scheme="dark")`: a fresh page; the console may hold no error at the end."""
@@ -141,9 +167,9 @@ def open_page(browser: Browser, app: str) -> Iterator[Callable[..., Page]]:
         contexts.append(context)
         page = context.new_page()
         page.set_default_timeout(TIMEOUT_MS)
-        page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
+        page.on("console", lambda message: problems.append(message.text) if is_problem(message) else None)
         page.on("pageerror", lambda error: problems.append(str(error)))
-        page.goto(f"{app}/{query}")
+        page.goto(query if query.startswith("http") else f"{app}/{query}")
         return page
 
     yield open_one

@@ -58,7 +58,7 @@ def test_cold_start_to_an_own_sentence(open_page: OpenPage) -> None:
 
 
 def test_an_edited_row_changes_the_numbers_and_a_link_shows_the_same(open_page: OpenPage) -> None:
-    page = open_page(viewport=WIDE)
+    page = open_page("?checkpoint=en-bilm", viewport=WIDE)
     wait_for_numbers(page)
     page.get_by_role("radio", name="plant", exact=True).click()
     expect(page.get_by_text("uses of “plant”")).to_be_visible()

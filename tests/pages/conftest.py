@@ -1,4 +1,4 @@
-"""A folder with one small calibrated checkpoint, and the app opened on it without a browser."""
+"""Folders of small checkpoints, and the app opened on them without a browser."""
 
 import shutil
 from collections.abc import Callable
@@ -11,6 +11,7 @@ from ctxemb import Encoder
 from ctxemb.calibration import calibrate
 from ctxemb.corpora import open_corpus
 from ctxemb.tokenized import tokenize
+from tests.untrained import write_checkpoints
 
 ROOT = Path(__file__).parents[2]
 
@@ -27,15 +28,40 @@ def checkpoints(tiny_checkpoint: Path, tiny_run: Path, tmp_path_factory: pytest.
     return folder
 
 
-@pytest.fixture
-def open_app(checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTest]:
-    """`open_app(word="plant")`: the app on the tiny checkpoint, opened with these query parameters."""
-    monkeypatch.setenv("CTXEMB_CHECKPOINTS", str(checkpoints))
-    monkeypatch.setattr("ctxemb.ui.loading.SHIPPED", checkpoints / "none")
+@pytest.fixture(scope="session")
+def families(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with an untrained checkpoint of every family in both languages: `en-bilm` to `zh-static`."""
+    folder = tmp_path_factory.mktemp("families")
+    write_checkpoints(folder, tmp_path_factory.mktemp("cache"))
+    return folder
 
-    def open_one(**query: str) -> AppTest:
+
+@pytest.fixture
+def open_app(checkpoints: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTest]:
+    """`open_app(word="plant")`: the app on the tiny checkpoint, opened with these query parameters.
+
+    There is no lexicon and no text on its machine, but our own example sentences.
+    """
+    monkeypatch.setenv("CTXEMB_CHECKPOINTS", str(checkpoints))
+    monkeypatch.setenv("CTXEMB_DATA", str(tmp_path / "no data"))
+    monkeypatch.setenv("CTXEMB_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr("ctxemb.ui.loading.SHIPPED", checkpoints / "none")
+    monkeypatch.setattr("ctxemb.review.SAMPLES", {"en": (), "zh": ()})
+
+    def open_one(page: str = "", **query: str) -> AppTest:
         app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
         app.query_params.update(query)
+        if page:
+            app.switch_page(f"app_pages/{page}.py")
         return app.run()
 
     return open_one
+
+
+@pytest.fixture
+def open_family(
+    open_app: Callable[..., AppTest], families: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., AppTest]:
+    """`open_app` on the checkpoints of every family."""
+    monkeypatch.setenv("CTXEMB_CHECKPOINTS", str(families))
+    return open_app

@@ -10,6 +10,7 @@ import torch
 from ctxemb import Encoder
 from ctxemb.analysis.similarity import cosine_matrix
 from ctxemb.calibration import load_statistics
+from ctxemb.checkpoint import save_checkpoint
 from ctxemb.comparison import (
     CENTRINGS,
     Comparison,
@@ -28,7 +29,8 @@ from ctxemb.comparison import (
 )
 from ctxemb.models.bilm import BiLM, BiLMConfig
 from ctxemb.models.reading import Reading
-from ctxemb.text import WordTokenizer
+from ctxemb.models.static import Static, StaticConfig
+from ctxemb.text import TextConfig, WordTokenizer
 from ctxemb.tokenized import TokenizedCorpus, tokenize
 
 MONEY = ["the new bank approved the loan for the teacher .", "the large bank approved the loan for the singer ."]
@@ -377,3 +379,16 @@ def test_a_vector_of_which_nothing_is_left_has_no_influences(encoder):
     assert np.isnan(influence(encoder, use, use.encoding.layers[:, use.position])).all()
     reader = encoder.with_reading(Reading(layer=0))
     np.testing.assert_allclose(np.delete(influence(reader, use, None), use.position), 0, atol=1e-12)
+
+
+def test_a_chinese_word_is_cut_out_of_a_longer_one(tmp_path):
+    text = TextConfig(language="zh", min_frequency=1)
+    tokenizer = WordTokenizer.from_words(["审判", "程序", "审判程序", "他", "写", "电脑"], text)
+    config = StaticConfig(vocabulary_size=len(tokenizer), vector_size=4)
+    save_checkpoint(tmp_path / "static", Static(config), tokenizer, text)
+    encoder = Encoder.load(tmp_path / "static", device="cpu")
+    uses, problems = find_uses(encoder, [Sentence("他写审判程序。"), Sentence("他写电脑程序。")], "程序")
+    assert problems == []
+    for use in uses:
+        assert use.encoding.tokens[use.position] == "程序"
+        assert [use.encoding.text[start:end] for start, end in use.encoding.spans] == use.encoding.tokens

@@ -1,19 +1,20 @@
 """Traces and values of each figure, and what becomes of tags in a user's text."""
 
+import tomllib
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from ctxemb.figures import (
+    FONTS,
     MAX_ROWS_WITH_VALUES,
     NEUTRAL_COLOR,
     SENSE_COLORS,
     cosine_heatmap,
     format_cosine,
-    influence_html,
     layer_chart,
     sense_colors,
-    tokens_html,
-    uses_html,
 )
 
 COSINES = np.array([[1.0, 0.9, 0.5], [0.9, 1.0, np.nan], [0.5, np.nan, 1.0]])
@@ -64,8 +65,9 @@ def test_color_scale_does_not_paint_noise_and_turns_around_zero() -> None:
 
 
 def test_layer_chart_has_a_line_a_kind_and_the_bag_beside() -> None:
+    names = ["embedding", "LSTM", "projection"]
     figure = layer_chart(
-        {"same": [1, 0.8, 0.7], "cross": [1, 0.6, 0.5]}, {"same": 0.4, "cross": 0.1}, [0.2, 0.3, 0.4], 1
+        names, {"same": [1, 0.8, 0.7], "cross": [1, 0.6, 0.5]}, {"same": 0.4, "cross": 0.1}, [0.2, 0.3, 0.4], 1
     )
     drawn = {(trace.name, trace.mode): list(trace.y) for trace in figure.data}
     assert drawn == {
@@ -75,44 +77,12 @@ def test_layer_chart_has_a_line_a_kind_and_the_bag_beside() -> None:
         ("cross", "markers"): [0.1],
         ("random", "lines"): [0.2, 0.3, 0.4],
     }
-    assert list(figure.layout.xaxis.ticktext) == ["embedding", "layer 1", "layer 2", "bag"]
+    assert list(figure.layout.xaxis.ticktext) == [*names, "bag"]
     assert figure.layout.shapes[0].x0 < 1 < figure.layout.shapes[0].x1
-    alone = layer_chart({"all pairs": [1, 0.5]}, {}, [])
+    alone = layer_chart(names[:2], {"all pairs": [1, 0.5]}, {}, [])
     assert [trace.name for trace in alone.data] == ["all pairs"]
-    assert list(alone.layout.xaxis.ticktext) == ["embedding", "layer 1"]
+    assert list(alone.layout.xaxis.ticktext) == names[:2]
     assert not alone.layout.shapes
-
-
-def test_tokens_are_marked_and_escaped() -> None:
-    html = tokens_html(["<b>", "bank", "qzx", "bank"], [False, False, True, False], [1, 3], 3, "#123456")
-    assert "&lt;b&gt;" in html
-    assert "<b>" not in html
-    chips = html.split("<span title")[1:]
-    assert "background:#123456" in chips[3]
-    assert "another occurrence" in chips[1]
-    assert "not in the vocabulary" in chips[2]
-    assert "background" not in chips[0] + chips[1] + chips[2]
-
-
-def test_list_of_uses_escapes_labels_and_notes() -> None:
-    html = uses_html(["<i>x</i> 1"], [tokens_html(["bank"], [False], [0], 0, "#111")], ["<i>x</i>"], ["<u>short</u>"])
-    assert "&lt;i&gt;x&lt;/i&gt; 1" in html
-    assert "&lt;u&gt;short" in html
-    assert "<i>" not in html
-    assert "<u>" not in html
-
-
-def test_influence_bars_are_in_proportion() -> None:
-    html = influence_html(["the", "river", "bank", "<"], np.array([0.1, 0.2, np.nan, 0.0]), 2, "#123456")
-    heights = [int(part.split("px")[0]) for part in html.split("height:")[1:]]
-    assert heights == [28, 56, 0, 0]
-    assert [">.10<" in html, ">.20<" in html, ">.00<" in html] == [True, True, True]
-    assert "&lt;" in html
-    assert html.count("background:#123456;color:#fff") == 1
-
-
-def test_influence_without_any_movement_divides_by_nothing() -> None:
-    assert "height:0px" in influence_html(["a", "bank"], np.array([0.0, np.nan]), 1, "#123456")
 
 
 @pytest.mark.parametrize(
@@ -140,3 +110,21 @@ def test_text_of_users_is_escaped_in_figures() -> None:
     assert "<img" not in drawn
     assert "\\u003cimg" not in drawn
     assert "&lt;img" in drawn or "\\u0026lt;img" in drawn
+
+
+def test_chinese_has_fonts_in_charts_and_on_the_page() -> None:
+    config = tomllib.loads((Path(__file__).parents[2] / ".streamlit" / "config.toml").read_text())
+    assert config["theme"]["font"] == FONTS
+    assert "'Noto Sans CJK SC'" in FONTS
+    for figure in (
+        cosine_heatmap(COSINES, LABELS, TEXTS, SENSES),
+        layer_chart(["embedding"], {"all pairs": [1.0]}, {}, []),
+    ):
+        assert figure.layout.font.family == FONTS
+
+
+def test_hover_texts_of_chinese_are_wrapped_at_half_the_characters() -> None:
+    figure = cosine_heatmap(np.eye(2), ["用 1", "用 2"], ["苹果" * 25, "bank " * 15], [None, None])
+    _, chinese, rest, *english = figure.data[0].customdata[0][1].split("<br>")
+    assert (len(chinese), len(rest)) == (30, 20)
+    assert [len(line) for line in english] == [59, 14]
