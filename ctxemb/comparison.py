@@ -87,7 +87,7 @@ def find_use(sentence: Sentence, encoding: Encoding, word: str) -> Use:
     if not encoding.tokens:
         raise TargetError("a sentence without any word cannot be compared; type some text or delete the row")
     if not positions:
-        raise TargetError(_why_absent(encoding, word, shown))
+        raise TargetError(f"“{word}” does not occur in “{shown}”; use the word in exactly this form")
     if not 1 <= sentence.occurrence <= len(positions):
         raise TargetError(
             f"“{word}” occurs {len(positions)} times in “{shown}”, not {sentence.occurrence}; choose one of them"
@@ -284,17 +284,6 @@ def attention(encoder: Encoder, use: Use) -> np.ndarray | None:
     shares_T = model.attention(batch)[0, use.position].float().cpu().numpy()
     shares_T[use.position] = np.nan
     return shares_T
-
-
-def _why_absent(encoding: Encoding, word: str, shown: str) -> str:
-    """Chinese text that holds the word, and was cut into others, is another problem than text without it."""
-    start = -1 if word.isascii() else encoding.text.find(word)
-    end = start + len(word)
-    around = [encoding.text[a:b] for a, b in encoding.spans if a < end and b > start]
-    if start < 0 or not around:
-        return f"“{word}” does not occur in “{shown}”; use the word in exactly this form"
-    cut = " | ".join(around)
-    return f"“{word}” is no word of its own in “{shown}”, which is cut into “{cut}” there; use it as one word"
 
 
 def _words_of_examples(encoder: Encoder, statistics: Statistics | None) -> tuple[np.ndarray, np.ndarray]:

@@ -210,13 +210,20 @@ class ContrastiveLearning:
         )
 
     def _measure(self, pairs: PairBatch, rng: np.random.Generator, device: torch.device) -> Losses:
-        config = self.config
         choice = self.words.draw(pairs.words_R, rng)
         words = [pairs.words_R, choice.partners_R, np.maximum(choice.antonyms_R, 0), choice.negatives_M]
         words_K = np.concatenate(words)
         read = self._read(pairs, words_K, device)
+        # the network may compute in bfloat16; a softmax over cosines / 0.1 has no room for its two digits
+        with torch.autocast(device.type, enabled=False):
+            return self._losses(read, pairs, choice, words_K, [len(ids) for ids in words])
+
+    def _losses(
+        self, read: Read, pairs: PairBatch, choice: WordChoice, words_K: np.ndarray, sizes: list[int]
+    ) -> Losses:
+        config = self.config
         contexts_RPD, words_KD = read.contexts_RPD, read.words_KD
-        targets_RD, *drawn = words_KD.split([len(ids) for ids in words])
+        targets_RD, *drawn = words_KD.split(sizes)
         vectors_RPD = self.model.join(contexts_RPD)
         here_RPD = self.model.join(contexts_RPD, targets_RD[:, None])
 
@@ -256,7 +263,7 @@ class ContrastiveLearning:
         }
         return Losses(loss * num_pairs, sums, read.num_tokens, read.num_cells)
 
-    def _read(self, pairs: PairBatch, words_K: np.ndarray, device: torch.device) -> "Read":
+    def _read(self, pairs: PairBatch, words_K: np.ndarray, device: torch.device) -> Read:
         """One pass over every sentence, a group of like lengths at a time: padding would cost a third of the time."""
         lengths_B = np.array([len(ids) for ids in pairs.sentences])
         order_B = np.argsort(lengths_B, kind="stable")
@@ -275,7 +282,6 @@ class ContrastiveLearning:
             sentences.append(sentences_ND)
             num_cells += batch.ids_BT.numel()
         back_B = torch.from_numpy(np.argsort(order_B)).to(device)
-        # a softmax over cosines / 0.1 has no room for the two digits of bfloat16
         contexts_BD, sentences_BD = (torch.cat(parts).float()[back_B] for parts in (contexts, sentences))
         return Read(
             contexts_RPD=contexts_BD.unflatten(0, (-1, 2)),

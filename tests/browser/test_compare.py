@@ -112,5 +112,5 @@ def test_tags_in_a_sentence_are_shown_and_not_run(open_page: OpenPage) -> None:
     assert page.locator("img[src=x]").count() == 0
     assert page.title() != "run"
     expect(page.get_by_test_id("stHtml").first).to_contain_text("onerror")
-    why = page.get_by_role("combobox", name=re.compile("Leave out"))
+    why = page.get_by_role("combobox", name=re.compile("Which words"))
     expect(why).to_have_value(re.compile("<img src=x"))

@@ -1,4 +1,4 @@
-"""Lexicon and Scores from a cold start, and both languages on Compare; untrained checkpoints, so no number is asked for."""
+"""Lexicon and Scores from a cold start, both languages on Compare; untrained checkpoints, so no number is asked for."""
 
 import re
 from collections.abc import Callable

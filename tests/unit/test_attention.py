@@ -1,4 +1,4 @@
-"""What the Compare page asks of every family: attention where there is one, and words that were cut otherwise."""
+"""The second answer to *Why?*: attention, in the family that has it."""
 
 from pathlib import Path
 
@@ -42,21 +42,3 @@ def test_other_families_have_no_attention(folder: Path, name: str) -> None:
     word, text = ("bank", "the bank is here") if name.startswith("en") else ("苹果", "我吃苹果")
     [use], _ = find_uses(encoder, [Sentence(text)], word)
     assert attention(encoder, use) is None
-
-
-@pytest.mark.parametrize(
-    ("text", "word", "said"),
-    [
-        (
-            "他的银行卡丢了",
-            "银行",
-            "“银行” is no word of its own in “他的银行卡丢了”, which is cut into “银行卡” there",
-        ),
-        ("他吃梨", "苹果", "“苹果” does not occur in “他吃梨”"),
-    ],
-)
-def test_a_chinese_word_inside_another_is_said_so(folder: Path, text: str, word: str, said: str) -> None:
-    encoder = Encoder.load(folder / "zh-contrastive", device="cpu")
-    uses, [problem] = find_uses(encoder, [Sentence(text)], word)
-    assert not uses
-    assert said in str(problem)
