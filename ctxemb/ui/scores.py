@@ -79,7 +79,8 @@ def show_published() -> None:
         hide_index=True,
         height="content",
         column_config={
-            "set-up": st.column_config.TextColumn(width=480),
+            "value": st.column_config.TextColumn(width=120),
+            "set-up": st.column_config.TextColumn(width=440),
             "source": st.column_config.TextColumn(width=400),
         },
     )
