@@ -10,19 +10,22 @@ V vocabulary, W words with a mean of their own, L layers above layer 0, D number
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib import resources
 from pathlib import Path
 
 import numpy as np
 import torch
 from torch.nn import functional as F
 
+from ctxemb import examples
 from ctxemb.checkpoint import CheckpointError, read_state, update_config, write_state
-from ctxemb.corpora import open_corpus
+from ctxemb.corpora import NAMED, Corpus, open_corpus
 from ctxemb.encoder import Encoder
 from ctxemb.models.reading import Readout
-from ctxemb.text import NUM_SPECIAL
+from ctxemb.text import NUM_SPECIAL, Language
 from ctxemb.tokenized import TokenizedCorpus, cache_folder, tokenize
 
+SAMPLES: dict[Language, tuple[str, ...]] = {"en": ("wiki-sample",), "zh": ("people-daily-1998", "tatoeba-zh")}
 STATISTICS = "statistics.safetensors"
 USES_PER_WORD = 100
 USES_PER_CHUNK = 64
@@ -111,9 +114,18 @@ def use_layers(encoder: Encoder, uses: Sequence[CorpusUse], readout: Readout) ->
     return np.stack(vectors)
 
 
+def sample_corpus(language: Language) -> Corpus:
+    """A text of a language that is on this machine, small enough to wait for: at least our own example sentences."""
+    if name := next((name for name in SAMPLES[language] if NAMED[name].found), None):
+        return open_corpus(name)
+    with resources.as_file(resources.files(examples) / f"polysemy_{language}.csv") as path:
+        return open_corpus(path)
+
+
 def sample_text(encoder: Encoder) -> TokenizedCorpus:
-    """A text that is on every machine, in the encoder's ids: where uses of any word can be looked for."""
-    return tokenize([open_corpus("wiki-sample")], encoder.tokenizer, encoder.config.text, cache_folder())
+    """`sample_corpus` in the encoder's ids: where uses of any word can be looked for."""
+    text = encoder.config.text
+    return tokenize([sample_corpus(text.language)], encoder.tokenizer, text, cache_folder())
 
 
 def calibrate(

@@ -6,25 +6,21 @@ V vocabulary, P pairs.
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from importlib import resources
 
 import numpy as np
 import pandas as pd
 
-from ctxemb import examples
 from ctxemb.analysis.candidates import CandidateConfig, candidates
-from ctxemb.calibration import CorpusUse, WordIndex
-from ctxemb.corpora import NAMED, Corpus, open_corpus
+from ctxemb.calibration import CorpusUse, WordIndex, sample_corpus
+from ctxemb.corpora import NAMED, Corpus
 from ctxemb.encoder import Encoder
 from ctxemb.evaluation.context_average import context_averages
 from ctxemb.lexicon import Entry, IdLexicon, LexiconReport
 from ctxemb.lexicon.ids import contains, key_ids, member_pairs, pair_keys
 from ctxemb.models.reading import Reading
-from ctxemb.text import NUM_SPECIAL, UNK, Language, WordTokenizer
+from ctxemb.text import NUM_SPECIAL, UNK, WordTokenizer
 from ctxemb.tokenized import TokenizedCorpus, cache_folder, tokenize
 
-# small enough to be read while a person waits
-SAMPLES: dict[Language, tuple[str, ...]] = {"en": ("wiki-sample",), "zh": ("people-daily-1998", "tatoeba-zh")}
 USES_PER_WORD = 5
 PAIR = ["a", "b", "kind"]
 
@@ -57,12 +53,10 @@ def open_sample(encoder: Encoder) -> Sample:
     Raises:
         CorpusError: if the text cannot be read.
     """
-    language = encoder.config.text.language
-    name = next((name for name in SAMPLES[language] if NAMED[name].found), None)
-    if name:
-        return _sample(name, NAMED[name].description, open_corpus(name), encoder)
-    with resources.as_file(resources.files(examples) / f"polysemy_{language}.csv") as path:
-        return _sample("our example sentences", "those of the Compare page", open_corpus(path), encoder)
+    corpus = sample_corpus(encoder.config.text.language)
+    if corpus.name in NAMED:
+        return _sample(corpus.name, NAMED[corpus.name].description, corpus, encoder)
+    return _sample("our example sentences", "those of the Compare page", corpus, encoder)
 
 
 def report_table(report: LexiconReport) -> pd.DataFrame:

@@ -69,7 +69,7 @@ class Opponents:
         out = self.work / f"{recipe.name}-{key}-seed{seed}"
         if not (out / TRAINED).exists():
             seconds = self._seconds(recipe, seed, out, on_progress)
-            replace_file(out / TRAINED, json.dumps({"seconds": round(seconds, 2)}).encode())
+            replace_file(out / TRAINED, json.dumps({"seconds": round(seconds, 4)}).encode())
         return Trained(out / "best", json.loads((out / TRAINED).read_text())["seconds"])
 
     def _seconds(self, recipe: Recipe, seed: int, out: Path, on_progress: OnProgress) -> float:

@@ -123,7 +123,7 @@ def offer_kept(review: Review, model: Model) -> None:
     kept = list(listed | decisions.added)
     st.download_button(
         f"{len(kept):,} kept pairs as CSV",
-        lambda: pairs_csv(entries_of(kept)),
+        pairs_csv(entries_of(kept)),  # not deferred: a rerun between click and fetch would lose the file
         "pairs.csv",
         "text/csv",
         icon=":material/download:",

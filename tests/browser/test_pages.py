@@ -66,6 +66,7 @@ def test_lexicon_from_a_cold_start_to_a_kept_pair(open_page: OpenPage, families:
     page.get_by_role("textbox", name="Search").fill("river")
     page.keyboard.press("Enter")
     expect(page.get_by_text("1 pairs, frequent words first")).to_be_visible()
+    expect(page.locator(SETTLED)).to_be_visible()
     with page.expect_download() as download:
         page.get_by_role("button", name="1 kept pairs as CSV").click()
     content = download.value.path().read_text()

@@ -46,7 +46,7 @@ def open_app(checkpoints: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("CTXEMB_DATA", str(tmp_path / "no data"))
     monkeypatch.setenv("CTXEMB_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr("ctxemb.ui.loading.SHIPPED", checkpoints / "none")
-    monkeypatch.setattr("ctxemb.review.SAMPLES", {"en": (), "zh": ()})
+    monkeypatch.setattr("ctxemb.calibration.SAMPLES", {"en": (), "zh": ()})
 
     def open_one(page: str = "", **query: str) -> AppTest:
         app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)

@@ -80,7 +80,7 @@ def test_without_a_corpus_the_example_sentences_are_the_sample(
 ) -> None:
     monkeypatch.setenv("CTXEMB_DATA", str(tmp_path))
     monkeypatch.setenv("CTXEMB_CACHE", str(tmp_path))
-    monkeypatch.setattr("ctxemb.review.SAMPLES", {"en": ("wikitext-2",), "zh": ("tatoeba-zh",)})
+    monkeypatch.setattr("ctxemb.calibration.SAMPLES", {"en": ("wikitext-2",), "zh": ("tatoeba-zh",)})
     encoder = Encoder.load(folder / name, device="cpu")
     sample = open_sample(encoder)
     assert sample.name == "our example sentences"
