@@ -30,7 +30,18 @@ def info_nce(
 
     Source: van den Oord et al. 2018, arXiv:1807.03748.
     """
-    scores_NM = cosines(anchors_ND, candidates_MD) / checked_temperature(temperature)
+    return info_nce_of_cosines(cosines(anchors_ND, candidates_MD), targets_NM, masked_NM, temperature)
+
+
+def info_nce_of_cosines(
+    cosines_NM: Tensor, targets_NM: Tensor, masked_NM: Tensor | None = None, temperature: float = 0.1
+) -> Tensor:
+    """`info_nce` where the cosines of anchors and candidates are there already.
+
+    Raises:
+        ValueError: if the temperature is not positive.
+    """
+    scores_NM = cosines_NM / checked_temperature(temperature)
     if masked_NM is not None:
         # no share of the softmax at any temperature; minus infinity would give 0 * inf = NaN below
         scores_NM = scores_NM.masked_fill(masked_NM, torch.finfo(scores_NM.dtype).min / 2)

@@ -155,6 +155,33 @@ class Contrastive(nn.Module):
         """The vector of a use: of its context alone (`context`), or with the word (`here`); any leading shape."""
         return self.norm(contexts_ND if words_ND is None else contexts_ND + words_ND)
 
+    def joined_cosines(self, anchors_ND: Tensor, contexts_ND: Tensor, words_MD: Tensor) -> Tensor:
+        """Cosine of each anchor with every word joined to its context, (N, M), without making N * M vectors.
+
+        It equals the cosine of `anchors_ND[:, None]` with `join(contexts_ND[:, None], words_MD)`: LayerNorm's mean,
+        variance, gain and shift all come apart into products of contexts and words.
+        """
+        gain_D, shift_D = self.norm.weight, self.norm.bias
+        anchors_ND = nn.functional.normalize(anchors_ND, dim=-1)
+        contexts_ND = contexts_ND - contexts_ND.mean(dim=-1, keepdim=True)
+        words_MD = words_MD - words_MD.mean(dim=-1, keepdim=True)
+
+        def products(weights_ND: Tensor) -> Tensor:
+            """Of weights with contexts and words, added up, (N, M)."""
+            return (weights_ND * contexts_ND).sum(dim=-1, keepdim=True) + weights_ND @ words_MD.T
+
+        def squares(weights_D: Tensor) -> Tensor:
+            """Weighted squares of contexts and words joined, (N, M)."""
+            of_contexts_N1, of_words_M = ((x.square() * weights_D).sum(-1) for x in (contexts_ND, words_MD))
+            return of_contexts_N1[:, None] + 2 * (contexts_ND * weights_D) @ words_MD.T + of_words_M
+
+        variance_NM = squares(torch.ones_like(gain_D)) / self.config.width
+        scale_NM = (variance_NM + self.norm.eps).rsqrt()
+        dots_NM = products(anchors_ND * gain_D) * scale_NM + (anchors_ND @ shift_D)[:, None]
+        mixed_NM = products((gain_D * shift_D).expand_as(contexts_ND)) * scale_NM
+        lengths_NM = squares(gain_D.square()) * scale_NM.square() + 2 * mixed_NM + shift_D @ shift_D
+        return dots_NM * lengths_NM.clamp(min=1e-12).rsqrt()
+
     def layers(self, batch: Batch, readout: Readout = "context") -> Tensor:
         """Vectors of every word at every layer.
 

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from ctxemb.losses import cosines, info_nce
+from ctxemb.losses import cosines, info_nce, info_nce_of_cosines
 from ctxemb.models.contrastive import Contrastive
 from ctxemb.training.words import NONE, WordChoice, WordSampler
 
@@ -107,25 +107,14 @@ def word_term(
     partners_RD, antonyms_RD, negatives_MD = drawn
     device = anchors_RD.device
     rows_N, sources_N = (torch.from_numpy(i).to(device) for i in (chosen_N, source_R[chosen_N]))
-    words_NMD = torch.cat(
-        [
-            partners_RD[rows_N][:, None],
-            antonyms_RD[rows_N][:, None],
-            negatives_MD.expand(len(chosen_N), *negatives_MD.shape),
-        ],
-        dim=1,
-    )
     alike_NM = sampler.are_alike(words_R[chosen_N][:, None], choice.negatives_M[None])
     no_antonym_N1 = (choice.antonyms_R[chosen_N] == NONE)[:, None]
     masked_NM = np.concatenate([np.zeros_like(no_antonym_N1), no_antonym_N1, alike_NM], axis=1)
     targets_NM = F.one_hot(torch.zeros(len(chosen_N), dtype=torch.int64, device=device), masked_NM.shape[1]).float()
-    loss_N = info_nce(
-        anchors_RD[rows_N],
-        model.join(contexts_RD[sources_N][:, None], words_NMD),
-        targets_NM,
-        torch.from_numpy(masked_NM).to(device),
-        temperature,
-    )
+    contexts_ND, own_ND = contexts_RD[sources_N], anchors_RD[rows_N]
+    pair_NPD = model.join(contexts_ND[:, None], torch.stack([partners_RD[rows_N], antonyms_RD[rows_N]], dim=1))
+    cosines_NM = torch.cat([cosines(own_ND, pair_NPD), model.joined_cosines(own_ND, contexts_ND, negatives_MD)], dim=1)
+    loss_N = info_nce_of_cosines(cosines_NM, targets_NM, torch.from_numpy(masked_NM).to(device), temperature)
     return loss_N.mean(), int(alike_NM.sum())
 
 

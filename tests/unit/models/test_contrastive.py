@@ -522,3 +522,13 @@ def test_a_saved_encoder_reads_sentences_as_before(tokenizer, tmp_path, variant,
         expected_LTD = model.layers(make_batch([encoding.ids]), readout)[:, 0].numpy()
         np.testing.assert_allclose(encoding.layers, expected_LTD, atol=tolerance)
         assert np.array_equal(encoding.vectors, encoding.layers[-1])
+
+
+def test_cosines_without_the_vectors_are_those_of_the_vectors():
+    torch.manual_seed(0)
+    model = Contrastive(ContrastiveConfig(vocabulary_size=20, embedding_size=6, hidden_size=4))
+    torch.nn.init.normal_(model.norm.weight)
+    torch.nn.init.normal_(model.norm.bias)
+    anchors_ND, contexts_ND, words_MD = torch.randn(5, 8), torch.randn(5, 8), torch.randn(7, 8)
+    expected = torch.cosine_similarity(anchors_ND[:, None], model.join(contexts_ND[:, None], words_MD), dim=-1)
+    torch.testing.assert_close(model.joined_cosines(anchors_ND, contexts_ND, words_MD), expected)
