@@ -95,7 +95,8 @@ def _show_scores(scores: Scores, path: Path) -> None:
     table = readings_table(scores)
     numbers = {column: st.column_config.NumberColumn(format="%.3f") for column in table.columns[1:]}
     names = {"reading": st.column_config.TextColumn(width=250, help=READING_HELP)}
-    st.dataframe(_with_best_marked(table, scores.best), hide_index=True, column_config=numbers | names)
+    marked = _with_best_marked(table, scores.best)
+    st.dataframe(marked, hide_index=True, column_config=numbers | names, placeholder="–")
     words = f"{LANGUAGE_NAMES[scores.config.text.language]}, {scores.config.family}. "
     if scores.perplexity:
         forward, backward = scores.perplexity
