@@ -117,7 +117,7 @@ def find_uses(encoder: Encoder, sentences: Sequence[Sentence], word: str) -> tup
 
 def _cut_at_word(encoder: Encoder, text: str, tokens: Tokens, word: str) -> Tokens:
     """Where words are not written apart, a word that the likeliest cut hides in a longer one is cut out of it."""
-    if encoder.config.text.language != "zh" or word in tokens.words or not word or (start := text.find(word)) < 0:
+    if encoder.config.text.language != "zh" or word in tokens.words or (start := text.find(word)) < 0:
         return tokens
     return encoder.tokenizer.encode_at(text, start, start + len(word))
 

@@ -157,9 +157,10 @@ def _groups(
     is_drawn_S = np.zeros(len(corpus), bool)
     is_drawn_S[sentences_S] = True
     places = np.flatnonzero(allowed_V[ids])
-    places = places[is_drawn_S[np.searchsorted(corpus.offsets, places, side="right") - 1]]
-    places = places[np.argsort(ids[places], kind="stable")]
     sentences = (np.searchsorted(corpus.offsets, places, side="right") - 1).astype(np.int32)
+    places, sentences = (values[is_drawn_S[sentences]] for values in (places, sentences))
+    order = np.argsort(ids[places], kind="stable")
+    places, sentences = places[order], sentences[order]
     first = _changes(ids[places], sentences)
     places, sentences = places[first], sentences[first]
     group = np.cumsum(_changes(ids[places], corpus.passages[sentences])) - 1

@@ -113,6 +113,11 @@ def cache_folder() -> Path:
     return Path(os.environ.get("CTXEMB_CACHE") or platformdirs.user_cache_path("ctxemb"))
 
 
+def content_key(*parts: str) -> str:
+    """The name under which what follows from these texts is cached: 24 hexadecimal digits."""
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:24]
+
+
 def corpus_sentences(
     corpora: Iterable[Corpus], language: Language, on_progress: OnProgress | None = None
 ) -> Iterator[list[list[str]]]:
@@ -230,8 +235,7 @@ def _open(folder: Path) -> TokenizedCorpus:
 
 
 def _fingerprint(corpora: Sequence[Corpus], *settings: str) -> str:
-    parts = [corpus.fingerprint for corpus in corpora] + list(settings)
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:24]
+    return content_key(*(corpus.fingerprint for corpus in corpora), *settings)
 
 
 def _names(corpora: Sequence[Corpus]) -> str:

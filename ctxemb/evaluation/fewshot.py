@@ -9,7 +9,7 @@ N texts, M test texts, L layers above layer 0, D numbers per vector.
 import csv
 import io
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -66,7 +66,8 @@ def load_trec(folder: Path | None = None) -> FewShotTask:
         "qc.zip",
         "https://github.com/nltk/nltk_data/tree/gh-pages/packages/corpora",
     )
-    texts = read_members(path, ["qc/train.txt", "qc/test.txt"], encoding="latin-1")
+    names = ["qc/train.txt", "qc/test.txt"]
+    texts = read_members(path, names, encoding="latin-1")
 
     def question(line: str) -> tuple[str, str]:
         label, _, text = line.partition(" ")
@@ -75,8 +76,7 @@ def load_trec(folder: Path | None = None) -> FewShotTask:
             raise ValueError("no class")
         return text, coarse
 
-    pool, test = (_parse(texts[f"qc/{part}.txt"], question, f"{path}: qc/{part}.txt") for part in ("train", "test"))
-    return FewShotTask(pool, _at_most(test))
+    return _task(path, texts, names, question)
 
 
 def load_ag_news(folder: Path | None = None) -> FewShotTask:
@@ -120,8 +120,7 @@ def load_tnews(folder: Path | None = None) -> FewShotTask:
         entry = json.loads(line)
         return entry["sentence"], entry["label_desc"]
 
-    pool, test = (_parse(texts[name], headline, f"{path}: {name}") for name in names)
-    return FewShotTask(pool, _at_most(test))
+    return _task(path, texts, names, headline)
 
 
 def load_thucnews(folder: Path | None = None) -> FewShotTask:
@@ -142,8 +141,7 @@ def load_thucnews(folder: Path | None = None) -> FewShotTask:
         text, index = line.split("\t")
         return text, dict(enumerate(classes))[int(index)]
 
-    pool, test = (_parse(texts[name], headline, f"{path}: {name}") for name in ("dev.txt", "test.txt"))
-    return FewShotTask(pool, _at_most(test))
+    return _task(path, texts, ["dev.txt", "test.txt"], headline)
 
 
 FEW_SHOT_TASKS: dict[str, Callable[[Path | None], FewShotTask]] = {
@@ -209,6 +207,14 @@ def few_shot_f1(
         scores.append(f1_score(test_labels_M, predicted_M, labels=np.unique(test_labels_M), average="macro"))
     deviation = float(np.std(scores, ddof=1)) if num_draws > 1 else np.nan
     return FewShotScore(float(np.mean(scores)), deviation, tuple(map(float, scores)))
+
+
+def _task(
+    path: Path, texts: Mapping[str, str], names: Sequence[str], parse: Callable[[str], tuple[str, str]]
+) -> FewShotTask:
+    """Two members of an archive, pool and test, a text a line."""
+    pool, test = (_parse(texts[name], parse, f"{path}: {name}") for name in names)
+    return FewShotTask(pool, _at_most(test))
 
 
 def _parse(text: str, read_line: Callable[[str], tuple[str, str]], place: str) -> LabelledTexts:

@@ -16,7 +16,7 @@ from ctxemb.evaluation.analogies import Question, load_analogies, score_analogie
 from ctxemb.evaluation.fewshot import FEW_SHOT_TASKS, FewShotTask, few_shot_f1, mean_vectors
 from ctxemb.evaluation.table import Aim
 from ctxemb.evaluation.words import synonym_hit_rate
-from ctxemb.lexicon import IdLexicon, clean, open_entries
+from ctxemb.lexicon import IdLexicon
 from ctxemb.lexicon.ids import key_ids
 from ctxemb.recipes import Material, Recipe
 from ctxemb.text import Language, WordTokenizer
@@ -79,13 +79,13 @@ def open_measures(recipe: Recipe, material: Material, num_frequent: int) -> list
     """All measures for a contrastive recipe, in the order of the article; the data is read here, once.
 
     Args:
-        recipe: of the contrastive encoder; its lexicon and its language decide the questions.
-        material: of the same recipe.
+        recipe: of the contrastive encoder; its language decides the questions.
+        material: of the same recipe, with its lexicon.
         num_frequent: how many of the most frequent words the energy is of.
     """
     language = recipe.text.language
     return [
-        *_synonyms(recipe, material),
+        *_synonyms(material),
         *(_analogies(name) for name in ANALOGIES[language]),
         Measure(
             "energy",
@@ -121,17 +121,15 @@ def synonym_pairs(lexicon: IdLexicon, tokenizer: WordTokenizer) -> list[tuple[st
     return [(tokenizer.word(a), tokenizer.word(b)) for a, b in zip(firsts.tolist(), seconds.tolist(), strict=True)]
 
 
-def _synonyms(recipe: Recipe, material: Material) -> Iterable[Measure]:
+def _synonyms(material: Material) -> Iterable[Measure]:
     titles = {
         "synonyms": "synonym among the 10 nearest words, all groups of the lexicon (the article's protocol)",
         "synonyms:held-out": "the same, only groups held out from training",
     }
-    if recipe.lexicon is None or material.lexicon is None:
-        return [Measure(name, title, None, problem="the recipe has no lexicon") for name, title in titles.items()]
     # all groups, also those that the division into two parts had to drop
-    everything, _ = clean(
-        open_entries(recipe.lexicon.source), material.tokenizer.word_id, recipe.lexicon.cleaning, recipe.lexicon.source
-    )
+    everything = material.whole_lexicon
+    if everything is None or material.lexicon is None:
+        return [Measure(name, title, None, problem="the recipe has no lexicon") for name, title in titles.items()]
     parts = zip((everything, material.lexicon.held_out), (Aim(min_gain=0.19), Aim(min_gain=0)), strict=True)
     return [
         Measure(name, title, partial(_synonym_value, pairs=synonym_pairs(lexicon, material.tokenizer)), aim)

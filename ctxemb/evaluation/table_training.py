@@ -3,7 +3,6 @@
 Both opponents read the same corpus with the same vocabulary, in one process and on the same number of threads.
 """
 
-import hashlib
 import json
 import shutil
 import time
@@ -18,6 +17,7 @@ from ctxemb.corpora import Corpus
 from ctxemb.distributed import World
 from ctxemb.progress import EndRecord
 from ctxemb.recipes import Material, Recipe, initial_vectors, prepare, run
+from ctxemb.tokenized import content_key
 from ctxemb.training import TrainingError
 
 TRAINED = "trained.json"
@@ -65,7 +65,7 @@ class Opponents:
             TrainingError: if the corpus is too small, or the loss stays non-finite.
         """
         settings = recipe.model_dump_json(exclude={"description", "corpora", "reading"})
-        key = hashlib.sha256("\n".join([*self.content, settings]).encode()).hexdigest()[:12]
+        key = content_key(*self.content, settings)[:12]
         out = self.work / f"{recipe.name}-{key}-seed{seed}"
         if not (out / TRAINED).exists():
             seconds = self._seconds(recipe, seed, out, on_progress)

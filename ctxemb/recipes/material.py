@@ -1,6 +1,5 @@
 """What a recipe needs before its first step: vocabulary, token ids, initial vectors, lexicon; all cached by content."""
 
-import hashlib
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,10 +11,10 @@ import torch
 
 from ctxemb.checkpoint import read_state, write_state
 from ctxemb.corpora import Corpus
-from ctxemb.lexicon import HeldOut, LexiconReport, clean, held_out_groups, open_entries
+from ctxemb.lexicon import HeldOut, IdLexicon, LexiconReport, clean, held_out_groups, open_entries
 from ctxemb.recipes.recipe import LexiconChoice, Recipe
 from ctxemb.text import WordTokenizer
-from ctxemb.tokenized import TokenizedCorpus, tokenize, train_tokenizer
+from ctxemb.tokenized import TokenizedCorpus, content_key, tokenize, train_tokenizer
 from ctxemb.word2vec import Word2VecConfig, train_word2vec
 
 
@@ -33,13 +32,15 @@ class Material:
 
     Attributes:
         initial: where the embeddings start; None for random ones.
-        lexicon: synonyms in the tokenizer's ids, divided into those to learn from and those held out.
+        whole_lexicon: synonyms and antonyms in the tokenizer's ids.
+        lexicon: the same, divided into those to learn from and those held out.
         lexicon_report: what of the lexicon was kept and dropped.
     """
 
     tokenizer: WordTokenizer
     corpus: TokenizedCorpus
     initial: InitialVectors | None = None
+    whole_lexicon: IdLexicon | None = None
     lexicon: HeldOut | None = None
     lexicon_report: LexiconReport | None = None
 
@@ -61,14 +62,17 @@ def prepare(
     """
     tokenizer = train_tokenizer(corpora, recipe.text, cache, partial(on_progress, "passages read for the vocabulary"))
     corpus = tokenize(corpora, tokenizer, recipe.text, cache, partial(on_progress, "passages read"))
-    lexicon, report = _lexicon(recipe.lexicon, tokenizer, corpus) if recipe.lexicon else (None, None)
+    whole = divided = report = None
+    if recipe.lexicon:
+        whole, report = _lexicon(recipe.lexicon, tokenizer, corpus)
+        divided = held_out_groups(whole, recipe.lexicon.held_out_share, recipe.lexicon.seed)
     initial = None
     if recipe.initial:
         content = [corpus_part.fingerprint for corpus_part in corpora] + [recipe.text.model_dump_json()]
         initial = initial_vectors(
             recipe.initial, corpus, len(tokenizer), content, cache, partial(on_progress, "passes of Word2Vec")
         )
-    return Material(tokenizer, corpus, initial, lexicon, report)
+    return Material(tokenizer, corpus, initial, whole, divided, report)
 
 
 def initial_vectors(
@@ -80,8 +84,7 @@ def initial_vectors(
     on_epoch: Callable[[int], None] | None = None,
 ) -> InitialVectors:
     """Word2Vec of a corpus, trained once on all of torch's threads; `content` names text and vocabulary."""
-    key = "\n".join([*content, config.model_dump_json(), str(num_words)])
-    path = cache / f"word2vec-{hashlib.sha256(key.encode()).hexdigest()[:24]}.safetensors"
+    path = cache / f"word2vec-{content_key(*content, config.model_dump_json(), str(num_words))}.safetensors"
     if not path.exists():
         started = time.perf_counter()
         vectors_VE = train_word2vec(corpus, num_words, config, torch.get_num_threads(), on_epoch)
@@ -91,7 +94,9 @@ def initial_vectors(
     return InitialVectors(tensors["vectors"].numpy(), float(state["seconds"]))
 
 
-def _lexicon(choice: LexiconChoice, tokenizer: WordTokenizer, corpus: TokenizedCorpus) -> tuple[HeldOut, LexiconReport]:
+def _lexicon(
+    choice: LexiconChoice, tokenizer: WordTokenizer, corpus: TokenizedCorpus
+) -> tuple[IdLexicon, LexiconReport]:
     lexicon, report = clean(open_entries(choice.source), tokenizer.word_id, choice.cleaning, choice.source)
     lexicon.counts_in(corpus.ids, "the corpus")  # says so if it has no word of the lexicon
-    return held_out_groups(lexicon, choice.held_out_share, choice.seed), report
+    return lexicon, report

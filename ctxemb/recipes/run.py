@@ -37,23 +37,21 @@ def run(recipe: Recipe, material: Material, out: Path, world: World) -> Iterator
             lexicon = material.lexicon.train if material.lexicon else None
             return train(ContrastiveLearning(model, training, *shared, vectors_VE, lexicon), out, world)
         case StaticConfig(), Word2VecConfig() as training:
-            return _train_static(model, training, recipe, material, out, world)
+            return _train_static(training, recipe, material, out, world)
     raise AssertionError("a recipe's parts are of its family")
 
 
 def _train_static(
-    model: StaticConfig, training: Word2VecConfig, recipe: Recipe, material: Material, out: Path, world: World
+    training: Word2VecConfig, recipe: Recipe, material: Material, out: Path, world: World
 ) -> Iterator[Progress]:
     if world.size > 1:
         raise TrainingError("Word2Vec is trained by one process with many threads; start it without torchrun")
     if out.exists() and any(out.iterdir()):
         raise TrainingError(f"{out} is not empty, and Word2Vec is not resumed; choose another --out")
     started = time.perf_counter()
-    vectors_VD = train_word2vec(material.corpus, model.vocabulary_size, training, torch.get_num_threads())
+    vectors_VD = train_word2vec(material.corpus, len(material.tokenizer), training, torch.get_num_threads())
     seconds = time.perf_counter() - started
-    static = Static(model.model_copy(update={"vector_size": training.vector_size}))
-    with torch.no_grad():
-        static.embedding.weight.copy_(torch.from_numpy(vectors_VD))
+    static = Static.from_vectors(vectors_VD)
     metrics = {"training_seconds": round(seconds, 1), "word2vec": training.model_dump()}
     save_checkpoint(
         out / "best", static, material.tokenizer, recipe.text, recipe.reading, metrics, weight_type="float16"

@@ -9,8 +9,25 @@ from ctxemb.text import TextConfig
 from ctxemb.training import ContrastiveTrainingConfig, TrainingConfig
 from ctxemb.word2vec import Word2VecConfig
 
+EN_CORPORA = ("enwiki", "wordnet-examples")
+EN_TEXT = TextConfig(max_vocabulary=25_000)
 ZH_CORPORA = ("zhwiki", "people-daily-1998", "tatoeba-zh")
 ZH_TEXT = TextConfig(language="zh", min_frequency=11, max_vocabulary=64_000)
+
+# of both shipped contrastive encoders
+CONTRASTIVE = ContrastiveTrainingConfig(
+    num_epochs=100,
+    max_steps=800,
+    warmup_steps=100,
+    embedding_rate=0.5,
+    word_weight=1.0,
+    uniformity_weight=0.3,
+    num_negatives=128,
+    clip_norm=1.0,
+    validate_every=200,
+    max_validation_tokens=300_000,
+    save_every=200,
+)
 
 RECIPES = {
     recipe.name: recipe
@@ -18,8 +35,8 @@ RECIPES = {
         Recipe(
             name="en-bilm",
             description="The shipped English BiLM: Wikipedia and WordNet's examples, hours on two cores",
-            corpora=("enwiki", "wordnet-examples"),
-            text=TextConfig(max_vocabulary=25_000),
+            corpora=EN_CORPORA,
+            text=EN_TEXT,
             # less than one pass over the text: no sentence is seen twice, so dropout would only slow it down
             model=BiLMConfig(
                 embedding_size=160, hidden_size=320, num_layers=2, dropout=0, cutoffs=(1_000, 4_000, 12_000)
@@ -39,22 +56,10 @@ RECIPES = {
             name="en-contrastive",
             description="The shipped English contrastive encoder: Wikipedia and WordNet, minutes on two cores",
             family="contrastive",
-            corpora=("enwiki", "wordnet-examples"),
-            text=TextConfig(max_vocabulary=25_000),
+            corpora=EN_CORPORA,
+            text=EN_TEXT,
             model=ContrastiveConfig(embedding_size=200, hidden_size=80, dropout=0.2),
-            training=ContrastiveTrainingConfig(
-                num_epochs=100,
-                max_steps=800,
-                warmup_steps=100,
-                embedding_rate=0.5,
-                word_weight=1.0,
-                uniformity_weight=0.3,
-                num_negatives=128,
-                clip_norm=1.0,
-                validate_every=200,
-                max_validation_tokens=300_000,
-                save_every=200,
-            ),
+            training=CONTRASTIVE,
             initial=Word2VecConfig(vector_size=200, num_epochs=3, sample=1e-4),
             lexicon=LexiconChoice(source="wordnet", max_senses=20, max_sense_number=1),
             reading=Reading(readout="context", layer="last"),
@@ -66,20 +71,7 @@ RECIPES = {
             corpora=ZH_CORPORA,
             text=ZH_TEXT,
             model=ContrastiveConfig(embedding_size=96, hidden_size=48, dropout=0.2),
-            training=ContrastiveTrainingConfig(
-                num_epochs=100,
-                max_steps=800,
-                warmup_steps=100,
-                embedding_rate=0.5,
-                word_weight=1.0,
-                uniformity_weight=0.3,
-                num_negatives=128,
-                clip_norm=1.0,
-                min_word_count=30,
-                validate_every=200,
-                max_validation_tokens=300_000,
-                save_every=200,
-            ),
+            training=CONTRASTIVE.model_copy(update={"min_word_count": 30}),
             initial=Word2VecConfig(vector_size=96, num_epochs=4, sample=1e-4),
             lexicon=LexiconChoice(source="cilin"),
             reading=Reading(readout="context", layer="last"),
@@ -88,8 +80,8 @@ RECIPES = {
             name="en-static",
             description="The English control: skip-gram Word2Vec, 100 numbers, window 5, 5 negatives, the same text",
             family="static",
-            corpora=("enwiki", "wordnet-examples"),
-            text=TextConfig(max_vocabulary=25_000),
+            corpora=EN_CORPORA,
+            text=EN_TEXT,
             model=StaticConfig(vector_size=100),
             training=Word2VecConfig(vector_size=100),
         ),
@@ -106,8 +98,8 @@ RECIPES = {
             name="contrastive-published",
             description="The settings of the article: synonyms against 8 random words, batches of 64, 8 epochs, AdamW",
             family="contrastive",
-            corpora=("enwiki", "wordnet-examples"),
-            text=TextConfig(max_vocabulary=25_000),
+            corpora=EN_CORPORA,
+            text=EN_TEXT,
             model=ContrastiveConfig(embedding_size=160, hidden_size=80, attention_heads=0, dropout=0.1),
             training=ContrastiveTrainingConfig(
                 num_epochs=8,

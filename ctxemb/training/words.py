@@ -48,7 +48,8 @@ class WordSampler:
         self.num_negatives, self.lexicon = num_negatives, lexicon
         self._by_frequency = np.argsort(-counts_V[NUM_SPECIAL:], kind="stable") + NUM_SPECIAL
         self._rank_V = np.zeros(len(counts_V), np.int64)
-        self._rank_V[self._by_frequency] = np.arange(num_words)
+        self._ranks = np.arange(num_words)
+        self._rank_V[self._by_frequency] = self._ranks
         self._lexicon_ranks = np.sort(self._rank_V[lexicon.word_ids]) if lexicon is not None else np.zeros(0, np.int64)
 
     def draw(self, words_R: np.ndarray, rng: np.random.Generator) -> WordChoice:
@@ -62,25 +63,27 @@ class WordSampler:
                     antonyms_R[i] = rng.choice(antonyms)
         chosen_M = rng.choice(words_R, self.num_negatives)
         num_known = self.num_negatives // 2 if len(self._lexicon_ranks) else 0
-        negatives_M = [self._known(chosen_M[:num_known], rng), self._any(chosen_M[num_known:], rng)]
-        return WordChoice(partners_R, antonyms_R, np.concatenate(negatives_M))
+        negatives = [
+            # having a synonym is no shortcut either
+            self._alike_in_frequency(chosen_M[:num_known], self._lexicon_ranks, LEXICON_RANKS_AROUND, rng),
+            self._alike_in_frequency(chosen_M[num_known:], self._ranks, RANKS_AROUND, rng),
+        ]
+        return WordChoice(partners_R, antonyms_R, np.concatenate(negatives))
 
-    def _any(self, words_N: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """A random neighbour of each word in the order of frequency, so that frequency is no shortcut."""
-        ranks_N = self._rank_V[words_N]
-        lowest_N = np.maximum(ranks_N - RANKS_AROUND, 0)
-        highest_N = np.minimum(ranks_N + RANKS_AROUND, len(self._by_frequency) - 1)
-        return self._by_frequency[rng.integers(lowest_N, highest_N + 1)]
+    def _alike_in_frequency(
+        self, words_N: np.ndarray, ranks: np.ndarray, around: int, rng: np.random.Generator
+    ) -> np.ndarray:
+        """For each word a random one of like frequency, so that frequency is no shortcut.
 
-    def _known(self, words_N: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """The same among the words of the lexicon, so that having a synonym is no shortcut either."""
+        Args:
+            ranks: of the words to draw from in the order of frequency, ascending.
+            around: how many of them on either side of the word are drawn from.
+        """
         if len(words_N) == 0:
             return words_N
-        places_N = np.searchsorted(self._lexicon_ranks, self._rank_V[words_N])
-        last = len(self._lexicon_ranks) - 1
-        lowest_N = np.clip(places_N - LEXICON_RANKS_AROUND, 0, last)
-        highest_N = np.clip(places_N + LEXICON_RANKS_AROUND, 0, last)
-        return self._by_frequency[self._lexicon_ranks[rng.integers(lowest_N, highest_N + 1)]]
+        places_N = np.searchsorted(ranks, self._rank_V[words_N])
+        lowest_N, highest_N = (np.clip(places_N + shift, 0, len(ranks) - 1) for shift in (-around, around))
+        return self._by_frequency[ranks[rng.integers(lowest_N, highest_N + 1)]]
 
     def are_alike(self, one: np.ndarray, other: np.ndarray) -> np.ndarray:
         """Whether words are the same or synonyms, and so no negatives of each other; shapes broadcast."""
