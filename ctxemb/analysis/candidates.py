@@ -12,12 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
-from sklearn.cluster import AgglomerativeClustering
-from sklearn.neighbors import NearestNeighbors
 
 from ctxemb.analysis.similarity import unit_vectors
+from ctxemb.lexicon.ids import components
 
 
 class CandidateConfig(BaseModel):
@@ -102,6 +99,8 @@ def candidates(
 
 def mutual_neighbours(unit_ND: np.ndarray, num_neighbours: int) -> np.ndarray:
     """Pairs of which each is among the other's nearest by cosine, (E, 2), the smaller row first, sorted."""
+    from sklearn.neighbors import NearestNeighbors  # here, because it slows every start of the app
+
     num_words = len(unit_ND)
     # On unit vectors the order by distance is that by cosine; without a query no row is its own neighbour.
     search = NearestNeighbors(n_neighbors=min(num_neighbours, num_words - 1), algorithm="brute").fit(unit_ND)
@@ -114,9 +113,9 @@ def mutual_neighbours(unit_ND: np.ndarray, num_neighbours: int) -> np.ndarray:
 
 def clusters(unit_ND: np.ndarray, pairs_E2: np.ndarray, config: CandidateConfig) -> np.ndarray:
     """The cluster of each word, (N,): connected pairs, cut where the mean cosine falls below the threshold."""
-    num_words = len(unit_ND)
-    graph = coo_array((np.ones(len(pairs_E2)), (pairs_E2[:, 0], pairs_E2[:, 1])), shape=(num_words, num_words))
-    _, component_N = connected_components(graph, directed=False)
+    from sklearn.cluster import AgglomerativeClustering
+
+    component_N = components(pairs_E2, len(unit_ND))
     sizes = np.bincount(component_N)
     if sizes.max() > config.max_component_words:
         raise ValueError(

@@ -9,8 +9,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from ctxemb.lexicon.lexicon import LexiconError
 
@@ -158,6 +156,10 @@ def member_pairs(offsets: np.ndarray, wanted: np.ndarray | None = None) -> tuple
 
 def components(edges_E2: np.ndarray, num_nodes: int) -> np.ndarray:
     """The connected component of each node, (num_nodes,), numbered by first appearance; cycles do no harm."""
+    # imported where it is used: it slows every start of the app
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
     ones = np.ones(len(edges_E2), dtype=bool)
     graph = coo_array((ones, (edges_E2[:, 0], edges_E2[:, 1])), shape=(num_nodes, num_nodes))
     _, labels = connected_components(graph, directed=False)
