@@ -2,8 +2,10 @@
 
 import streamlit as st
 
-from ctxemb import figures, ui
+from ctxemb import ui
 from ctxemb.comparison import pairs_table
+from ctxemb.figures.comparing import cosine_heatmap
+from ctxemb.figures.style import sense_colors
 from ctxemb.sentence_list import label_uses
 from ctxemb.verdict import nearest_sense, verdict
 
@@ -54,7 +56,7 @@ with results, ui.user_errors():
     left, right = st.columns([3, 2], gap="large")
     with left:
         st.subheader("Every pair")
-        heatmap = figures.cosine_heatmap(comparison.cosines_NN, labels, texts, senses, ui.is_dark())
+        heatmap = cosine_heatmap(comparison.cosines_NN, labels, texts, senses, ui.is_dark())
         st.plotly_chart(heatmap, key="heatmap", config=ui.CHART_CONFIG)
         st.download_button(
             "Pairs as CSV",
@@ -86,7 +88,7 @@ def why() -> None:
         key="why" if result.own is None else "why_own",
     )
     row = labels.index(label)
-    color = figures.sense_colors(senses)[senses[row]]
+    color = sense_colors(senses)[senses[row]]
     ui.show_why(model, reading, comparison.uses[row], result.mean_LD, color)
 
 

@@ -8,7 +8,7 @@ from html import escape
 
 import numpy as np
 
-from ctxemb.figures import NEUTRAL_COLOR, format_cosine, sense_colors
+from ctxemb.figures.style import NEUTRAL_COLOR, format_cosine, sense_colors
 
 BAR_PIXELS = 56
 GROUND = "rgba(139,144,160,.16)"

@@ -12,7 +12,7 @@ import pandas as pd
 import streamlit as st
 
 from ctxemb.analysis.candidates import CandidateConfig
-from ctxemb.figures import SENSE_COLORS
+from ctxemb.figures.style import SENSE_COLORS
 from ctxemb.lexicon import pairs_csv
 from ctxemb.lexicon.lexicon import KINDS
 from ctxemb.review import PAIR, Sample, context_words, entries_of, search_pairs

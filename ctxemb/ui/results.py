@@ -10,7 +10,8 @@ from ctxemb.analysis.senses import SensePairs
 from ctxemb.analysis.similarity import RandomPairs
 from ctxemb.comparison import Comparison
 from ctxemb.encoder import Encoding
-from ctxemb.figures import layer_chart, sense_colors
+from ctxemb.figures.comparing import layer_chart
+from ctxemb.figures.style import sense_colors
 from ctxemb.models.layers import layer_names
 from ctxemb.models.reading import Reading
 from ctxemb.sentence_html import tokens_html, uses_html

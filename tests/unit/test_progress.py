@@ -3,7 +3,7 @@ import dataclasses
 import pytest
 import torch
 
-from ctxemb.cli import _watch
+from ctxemb.cli.training import _watch
 from ctxemb.distributed import World
 from ctxemb.progress import (
     ContrastiveStepRecord,

@@ -6,16 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ctxemb.figures import (
-    FONTS,
-    MAX_ROWS_WITH_VALUES,
-    NEUTRAL_COLOR,
-    SENSE_COLORS,
-    cosine_heatmap,
-    format_cosine,
-    layer_chart,
-    sense_colors,
-)
+from ctxemb.figures.comparing import MAX_ROWS_WITH_VALUES, cosine_heatmap, layer_chart
+from ctxemb.figures.style import FONTS, NEUTRAL_COLOR, SENSE_COLORS, format_cosine, sense_colors
 
 COSINES = np.array([[1.0, 0.9, 0.5], [0.9, 1.0, np.nan], [0.5, np.nan, 1.0]])
 LABELS, TEXTS, SENSES = (
@@ -113,7 +105,7 @@ def test_text_of_users_is_escaped_in_figures() -> None:
 
 
 def test_chinese_has_fonts_in_charts_and_on_the_page() -> None:
-    config = tomllib.loads((Path(__file__).parents[2] / ".streamlit" / "config.toml").read_text())
+    config = tomllib.loads((Path(__file__).parents[3] / ".streamlit" / "config.toml").read_text())
     assert config["theme"]["font"] == FONTS
     assert "'Noto Sans CJK SC'" in FONTS
     for figure in (

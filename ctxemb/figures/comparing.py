@@ -1,7 +1,4 @@
-"""Data -> plotly figures. The only room that knows plotly.
-
-Everything a user wrote is escaped: plotly reads tags. Colours are chosen to be told apart on
-light and on dark ground; `dark` is asked for only where a scale starts from the ground.
+"""Charts of the Compare page: every pair of uses, every layer.
 
 N uses, L layers above layer 0.
 """
@@ -9,19 +6,13 @@ N uses, L layers above layer 0.
 from collections.abc import Mapping, Sequence
 from html import escape
 from itertools import groupby
-from textwrap import wrap
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
-SENSE_COLORS = ("#3b7dd8", "#e07b2e", "#2f9e77", "#a45fc9", "#c9476b", "#8a8f3c")
-NEUTRAL_COLOR = "#8b90a0"
-# Chinese glyphs first from fonts for simplified characters: the same code points look different in a Japanese font
-FONTS = (
-    "'Source Sans', 'Noto Sans', 'Noto Sans CJK SC', 'Noto Sans SC', 'Source Han Sans SC', 'PingFang SC', "
-    "'Hiragino Sans GB', 'Microsoft YaHei', 'WenQuanYi Micro Hei', 'WenQuanYi Zen Hei', sans-serif"
-)
+from ctxemb.figures.style import FONTS, NEUTRAL_COLOR, SENSE_COLORS, format_cosine, sense_colors, wrapped
+
 MAX_ROWS_WITH_VALUES, MAX_ROWS_WITH_LABELS = 20, 40
 MIN_SPAN = 0.2  # over a smaller range, a scale would paint noise in full colour
 # by `dark`; one colour of text is readable on the whole of each scale
@@ -34,14 +25,6 @@ DIVERGING = {
     True: ["#b4622a", "#653c22", "#1f2433", "#35448a", "#5a72ea"],
 }
 VALUE_COLOR = {False: "#1d2433", True: "#f5f6ff"}
-HOVER_COLUMNS = 60
-FIRST_HAN = "\u4e00"
-
-
-def sense_colors(senses: Sequence[str | None]) -> dict[str | None, str]:
-    """A colour for each sense, in order of appearance; grey for an unknown one."""
-    known = list(dict.fromkeys(sense for sense in senses if sense))
-    return {None: NEUTRAL_COLOR} | {s: SENSE_COLORS[i % len(SENSE_COLORS)] for i, s in enumerate(known)}
 
 
 def cosine_heatmap(
@@ -155,27 +138,13 @@ def layer_chart(
     return figure
 
 
-def format_cosine(value: float) -> str:
-    """Two decimals without the leading zero, which every cell would repeat; “–” for NaN."""
-    if np.isnan(value):
-        return "–"
-    text = f"{abs(value):.2f}".removeprefix("0")
-    return f"−{text}" if value < 0 and text != ".00" else text
-
-
 def _pair_hover(labels: Sequence[str], texts: Sequence[str], cosines_NN: np.ndarray, i: int, j: int) -> str:
     pair = [i] if i == j else [i, j]
     title = " · ".join(escape(labels[row]) for row in pair)
     value = "" if i == j else f": {format_cosine(cosines_NN[i, j])}"
     # the texts of 200 x 200 pairs would be megabytes
-    lines = [_wrapped(texts[row]) for row in pair] if len(labels) <= MAX_ROWS_WITH_LABELS else []
+    lines = [wrapped(texts[row]) for row in pair] if len(labels) <= MAX_ROWS_WITH_LABELS else []
     return "<br>".join([f"<b>{title}{value}</b>", *lines])
-
-
-def _wrapped(text: str) -> str:
-    # a Chinese character is as wide as two letters
-    width = HOVER_COLUMNS // 2 if any(character >= FIRST_HAN for character in text) else HOVER_COLUMNS
-    return "<br>".join(escape(line) for line in wrap(text, width, max_lines=4, placeholder=" …"))
 
 
 def _color_scale(shown_NN: np.ndarray, dark: bool) -> dict[str, Any]:

@@ -1,0 +1,119 @@
+"""Scores of one checkpoint, and the article's table."""
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+import typer
+from rich.table import Table
+
+from ctxemb.checkpoint import load_checkpoint
+from ctxemb.cli.terminal import (
+    AsJson,
+    CheckpointPath,
+    Threads,
+    console,
+    counter,
+    load_encoder,
+    print_json,
+    screen,
+    set_threads,
+)
+from ctxemb.corpora import open_corpus
+
+
+def evaluate(
+    checkpoint: CheckpointPath,
+    data: Annotated[Path | None, typer.Option(help="Data folder (default: $CTXEMB_DATA or the cache)")] = None,
+    save: Annotated[bool, typer.Option("--save", help="Record the rows in the checkpoint's metrics.json")] = False,
+    as_json: AsJson = False,
+    threads: Threads = None,
+) -> None:
+    """Perplexity on WikiText-2 (English), and how well every reading separates senses."""
+    from ctxemb.atomic import replace_file
+    from ctxemb.checkpoint import METRICS
+    from ctxemb.corpora import CorpusError
+    from ctxemb.evaluation import perplexity, readings
+    from ctxemb.evaluation.columns import open_columns
+    from ctxemb.evaluation.targets import known_share
+
+    set_threads(threads)
+    encoder = load_encoder(checkpoint, "auto", None, None)
+    language = encoder.config.text.language
+    results: dict[str, Any] = {}
+    if language == "en":
+        try:
+            results["wikitext-2:valid"] = dataclasses.asdict(perplexity.corpus_perplexity(encoder))
+        except (CorpusError, perplexity.PerplexityError) as error:
+            console.print(f"no perplexity: {error}", style="yellow")
+    columns, problems = open_columns(language, data)
+    for problem in problems:
+        console.print(f"a column stays empty: {problem}", style="yellow")
+    with console.status("reading") as status:
+        scores = list(readings.score_readings(encoder, columns, status.update))
+    results["readings"] = readings.as_rows(scores)
+    results["best_reading"] = readings.best_reading(scores).reading
+    results["floors"] = {column.name: round(column.floor, 4) for column in columns}
+    results["known_shares"] = {
+        column.name: round(known_share(encoder.tokenizer, column.targets), 4) for column in columns
+    }
+    if save:
+        metrics = load_checkpoint(checkpoint).metrics | {"evaluation": results}
+        replace_file(checkpoint / METRICS, json.dumps(metrics, indent=2).encode())
+    if as_json:
+        print_json(results)
+        return
+    headings = ("reading", "example AUC", "gap", "same", "cross", *(column.title for column in columns))
+    table = Table(*headings, title=str(checkpoint))
+    for score in scores:
+        examples = (score.example_auc, score.example_gap, score.example_same, score.example_cross)
+        table.add_row(score.reading, *map(_three_digits, (*examples, *score.tests.values())))
+    screen.print(table)
+    for name, value in results.items():
+        if name != "readings":
+            screen.print(f"{name}: {value}", soft_wrap=True)
+
+
+def article_table(
+    language: Annotated[Literal["en", "zh"], typer.Option(help="Which recipes: LANGUAGE-static, LANGUAGE-contrastive")],
+    seeds: Annotated[int, typer.Option(min=1, help="Trainings of each of the two")] = 3,
+    contexts: Annotated[int, typer.Option(min=1, help="Uses that a word's vector is the mean of, at most")] = 20,
+    work: Annotated[Path | None, typer.Option(help="Where trainings are kept (default: the cache folder)")] = None,
+    save: Annotated[bool, typer.Option("--save", help="Write checkpoints/table-LANGUAGE.json, for the app")] = False,
+    as_json: AsJson = False,
+    threads: Threads = None,
+) -> None:
+    """The article's table: Word2Vec against the contrastive encoder; trains what is not trained yet."""
+    from ctxemb.evaluation.build_table import TableConfig, build_table
+    from ctxemb.evaluation.table import SHIPPED_TABLES
+    from ctxemb.recipes import choose_recipe
+    from ctxemb.tokenized import cache_folder
+
+    set_threads(threads)
+    control, contrastive = (choose_recipe(f"{language}-{family}") for family in ("static", "contrastive"))
+    corpora = []
+    for name in contrastive.corpora:
+        with counter(f"fetching {name}") as on_fetch:
+            corpora.append(open_corpus(name, on_progress=lambda n, _: on_fetch(n)))
+    config = TableConfig(num_seeds=seeds, num_contexts=contexts)
+    with console.status("starting") as status:
+        result = build_table(
+            control, contrastive, corpora, work or cache_folder() / "table", cache_folder(), config, status.update
+        )
+    if save:
+        result.save(SHIPPED_TABLES / f"table-{language}.json")
+    if as_json:
+        print_json(result.as_json())
+        return
+    table = Table("measure", control.name, contrastive.name, "difference", "aim", "met", "known", title=language)
+    for row in result.rows:
+        table.add_row(*row.cells())
+    screen.print(table)
+    for line in (*(f"{row.title}: {row.problem}" for row in result.rows if row.problem), *result.notes):
+        screen.print(line, soft_wrap=True)
+
+
+def _three_digits(value: float | None) -> str:
+    return "" if value is None or not np.isfinite(value) else f"{value:.3f}"
