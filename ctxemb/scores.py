@@ -118,6 +118,15 @@ def article_table(table: ArticleTable) -> pd.DataFrame:
     return pd.DataFrame([(*row.cells(), row.problem) for row in table.rows], columns=columns)
 
 
+def trade_off_lines(table: ArticleTable, row: str) -> dict[str, list[tuple[float, float, float]]]:
+    """Quality against time, for `figures.scores.trade_off_chart`: encoder -> (seconds, value, share of its length)."""
+    lines: dict[str, list[tuple[float, float, float]]] = {}
+    for trial in table.trade_off:
+        if row in trial.values:
+            lines.setdefault(trial.recipe, []).append((trial.seconds, trial.values[row], trial.share))
+    return lines
+
+
 def published_table() -> pd.DataFrame:
     """What others published, each number with its set-up and source."""
     return pd.DataFrame(

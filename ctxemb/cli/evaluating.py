@@ -23,6 +23,8 @@ from ctxemb.cli.terminal import (
 )
 from ctxemb.corpora import open_corpus
 
+TRADE_OFF_SHARES = (0.25, 0.5)
+
 
 def evaluate(
     checkpoint: CheckpointPath,
@@ -81,6 +83,10 @@ def article_table(
     seeds: Annotated[int, typer.Option(min=1, help="Trainings of each of the two")] = 3,
     contexts: Annotated[int, typer.Option(min=1, help="Uses that a word's vector is the mean of, at most")] = 20,
     work: Annotated[Path | None, typer.Option(help="Where trainings are kept (default: the cache folder)")] = None,
+    trade_off: Annotated[
+        bool,
+        typer.Option("--trade-off", help="Also train both at a quarter and half of their length: quality against time"),
+    ] = False,
     save: Annotated[bool, typer.Option("--save", help="Write checkpoints/table-LANGUAGE.json, for the app")] = False,
     as_json: AsJson = False,
     threads: Threads = None,
@@ -97,7 +103,7 @@ def article_table(
     for name in contrastive.corpora:
         with counter(f"fetching {name}") as on_fetch:
             corpora.append(open_corpus(name, on_progress=lambda n, _: on_fetch(n)))
-    config = TableConfig(num_seeds=seeds, num_contexts=contexts)
+    config = TableConfig(num_seeds=seeds, num_contexts=contexts, shares=TRADE_OFF_SHARES if trade_off else ())
     with console.status("starting") as status:
         result = build_table(
             control, contrastive, corpora, work or cache_folder() / "table", cache_folder(), config, status.update
@@ -111,6 +117,11 @@ def article_table(
     for row in result.rows:
         table.add_row(*row.cells())
     screen.print(table)
+    if result.trade_off:
+        table = Table("measure", *map(str, result.trade_off), title="quality against time, seed 0")
+        for row in result.rows:
+            table.add_row(row.title, *(_three_digits(trial.values.get(row.name)) for trial in result.trade_off))
+        screen.print(table)
     for line in (*(f"{row.title}: {row.problem}" for row in result.rows if row.problem), *result.notes):
         screen.print(line, soft_wrap=True)
 

@@ -14,11 +14,12 @@ from ctxemb.corpora import Corpus
 from ctxemb.encoder import Encoder
 from ctxemb.evaluation.context_average import context_averages
 from ctxemb.evaluation.measures import Candidate, Measure, Value, open_measures
-from ctxemb.evaluation.table import ArticleTable, Row
+from ctxemb.evaluation.table import ArticleTable, Row, Trial
 from ctxemb.evaluation.table_training import OnProgress, Opponents, prepare_opponents
 from ctxemb.models.reading import Reading
 from ctxemb.recipes import Material, Recipe
 from ctxemb.text import NUM_SPECIAL
+from ctxemb.word2vec import Word2VecConfig
 
 READING = Reading(readout="here", layer="last")
 CONTEXT_SEED = 0
@@ -33,12 +34,14 @@ class TableConfig:
         num_contexts: uses that a word's vector is the mean of, at most.
         min_count: rarer words get no vector: they are no candidates, and questions with them are left out.
         num_frequent: how many of the most frequent words the energy is of.
+        shares: of their length at which both are trained once more, to see what time buys; above 0, below 1.
     """
 
     num_seeds: int = 3
     num_contexts: int = 20
     min_count: int = 30
     num_frequent: int = 5_000
+    shares: tuple[float, ...] = ()
 
 
 def build_table(
@@ -67,13 +70,27 @@ def build_table(
     ids = frequent_words(material, config.min_count)
     measures = open_measures(contrastive, material, min(config.num_frequent, len(ids)))
     seeds = tuple(range(config.num_seeds))
-    for recipe in (control, contrastive):  # all trainings first, so that nothing else runs beside the clock
-        for seed in seeds:
-            opponents.train(recipe, seed, on_progress)
-    columns = []
-    for recipe in (control, contrastive):
-        candidates = (_candidate(opponents, recipe, seed, ids, config, on_progress) for seed in seeds)
+    shorter = {
+        share: prepare_opponents(
+            shortened(control, share), shortened(contrastive, share), corpora, work, cache, on_progress
+        )
+        for share in config.shares
+    }
+    # all trainings first, so that nothing else runs beside the clock
+    for trained, of_seeds in [(opponents, seeds), *((others, (0,)) for others in shorter.values())]:
+        for recipe in (trained.control, trained.contrastive):
+            for seed in of_seeds:
+                trained.train(recipe, seed, on_progress)
+    columns, trials = [], []
+    for side in ("control", "contrastive"):
+        recipe = getattr(opponents, side)
+        candidates = [_candidate(opponents, recipe, seed, ids, config, on_progress) for seed in seeds]
         columns.append([_measured(candidate, measures, on_progress) for candidate in candidates])
+        for share, others in sorted(shorter.items()):
+            candidate = _candidate(others, getattr(others, side), 0, ids, config, on_progress)
+            trials.append(_trial(recipe, share, _measured(candidate, measures, on_progress)))
+        if shorter:
+            trials.append(_trial(recipe, 1.0, columns[-1][0]))
     return ArticleTable(
         language=contrastive.text.language,
         control=control.name,
@@ -85,7 +102,28 @@ def build_table(
         num_words=len(ids),
         notes=_notes(config, opponents),
         rows=tuple(_row(measure, *columns) for measure in measures),
+        trade_off=tuple(trials),
     )
+
+
+def shortened(recipe: Recipe, share: float) -> Recipe:
+    """A recipe with a share (above 0 to 1) of its optimiser steps or epochs, at least one; its start likewise."""
+    training = recipe.training
+    if isinstance(training, Word2VecConfig):
+        shorter = _fewer_epochs(training, share)
+    else:
+        steps = {name: getattr(training, name) for name in ("max_steps", "warmup_steps")}
+        shorter = training.model_copy(
+            update={name: max(1, round(share * number)) for name, number in steps.items() if number}
+        )
+        if not training.max_steps:
+            shorter = shorter.model_copy(update={"num_epochs": max(1, round(share * training.num_epochs))})
+    initial = _fewer_epochs(recipe.initial, share) if recipe.initial else None
+    return recipe.model_copy(update={"training": shorter, "initial": initial})
+
+
+def _fewer_epochs(config: Word2VecConfig, share: float) -> Word2VecConfig:
+    return config.model_copy(update={"num_epochs": max(1, round(share * config.num_epochs))})
 
 
 def frequent_words(material: Material, min_count: int) -> np.ndarray:
@@ -129,6 +167,11 @@ def _measured(candidate: Candidate, measures: Sequence[Measure], on_progress: On
     return values
 
 
+def _trial(recipe: Recipe, share: float, values: dict[str, Value]) -> Trial:
+    numbers = {name: value.number for name, value in values.items()}
+    return Trial(recipe.name, share, numbers["seconds"], numbers)
+
+
 def _row(measure: Measure, of_control: Sequence[dict[str, Value]], of_contrastive: Sequence[dict[str, Value]]) -> Row:
     control, contrastive = (
         [values[measure.name] for values in seeds if measure.name in values] for seeds in (of_control, of_contrastive)
@@ -152,7 +195,7 @@ def _notes(config: TableConfig, opponents: Opponents) -> tuple[str, ...]:
         "Neither is centred.",
         f"Only words that occur at least {config.min_count} times take part, as questions and as answers.",
         "Few-shot: the mean over the known words of a text, scaled to length 1; logistic regression, mean of 10 draws.",
-        "Time is that of one process from the tokenised corpus on, on this machine.",
+        "Time is that of one process from the tokenised corpus on, on this machine. All seeds have the same start.",
     ]
     lexicon = opponents.material.lexicon
     if lexicon:

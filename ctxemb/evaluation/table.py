@@ -110,6 +110,27 @@ class Row:
 
 
 @dataclass(frozen=True)
+class Trial:
+    """One training of either encoder, whole or shortened, to see what time buys.
+
+    Attributes:
+        recipe: its name.
+        share: of the recipe's length, above 0 to 1; the word vectors that a contrastive encoder starts from are
+            shortened with it.
+        seconds: of the training, those word vectors included.
+        values: name of a row -> its value.
+    """
+
+    recipe: str
+    share: float
+    seconds: float
+    values: Mapping[str, float]
+
+    def __str__(self) -> str:
+        return f"{self.recipe}, {self.share:.0%}: {self.seconds:.0f} s"
+
+
+@dataclass(frozen=True)
 class ArticleTable:
     """The whole table, and what its numbers depend on.
 
@@ -124,6 +145,7 @@ class ArticleTable:
         num_words: words with a vector that were measured.
         notes: how the word vectors were made, and what else a reader has to know.
         rows: the measures.
+        trade_off: quality against time: trainings of seed 0, each encoder's shortest first; may be empty.
     """
 
     language: str
@@ -136,10 +158,14 @@ class ArticleTable:
     num_words: int
     notes: tuple[str, ...]
     rows: tuple[Row, ...]
+    trade_off: tuple[Trial, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """Plain values; means and verdicts are there for readers, and `from_json` makes them anew."""
-        return asdict(self) | {"rows": [_row_as_json(row) for row in self.rows]}
+        return asdict(self) | {
+            "rows": [_row_as_json(row) for row in self.rows],
+            "trade_off": [_trial_as_json(trial) for trial in self.trade_off],
+        }
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Self:
@@ -150,10 +176,13 @@ class ArticleTable:
         """
         try:
             rows = tuple(_row(row) for row in values["rows"])
+            trade_off = tuple(_trial(trial) for trial in values["trade_off"])
             rest: dict[str, Any] = {
-                name: tuple(v) if isinstance(v, list) else v for name, v in values.items() if name != "rows"
+                name: tuple(v) if isinstance(v, list) else v
+                for name, v in values.items()
+                if name not in ("rows", "trade_off")
             }
-            return cls(rows=rows, **rest)
+            return cls(rows=rows, trade_off=trade_off, **rest)
         except (KeyError, TypeError) as error:
             raise ValueError(
                 f"this is no table of this version ({error}); make it anew: ctxemb table --save"
@@ -198,6 +227,16 @@ def _row(values: Mapping[str, Any]) -> Row:
         kept[name] = tuple(np.nan if value is None else float(value) for value in kept[name])
     kept["aim"] = Aim(**values["aim"]) if values["aim"] else None
     return Row(**kept)
+
+
+def _trial_as_json(trial: Trial) -> dict[str, Any]:
+    numbers = {name: _number(value) for name, value in trial.values.items()}
+    return asdict(trial) | {"seconds": round(trial.seconds, 4), "values": numbers}
+
+
+def _trial(values: Mapping[str, Any]) -> Trial:
+    numbers = {name: np.nan if value is None else float(value) for name, value in values["values"].items()}
+    return Trial(**{**values, "values": numbers})
 
 
 def _number(value: float) -> float | None:

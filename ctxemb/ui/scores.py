@@ -6,6 +6,8 @@ from pathlib import Path
 import pandas as pd
 import streamlit as st
 
+from ctxemb.evaluation.table import ArticleTable
+from ctxemb.figures.scores import trade_off_chart
 from ctxemb.scores import (
     Scores,
     ScoresError,
@@ -15,11 +17,13 @@ from ctxemb.scores import (
     read_scores,
     read_table,
     readings_table,
+    trade_off_lines,
 )
 from ctxemb.text import Language
 from ctxemb.ui import loading
 from ctxemb.ui.help import LANGUAGE_NAMES
 from ctxemb.ui.messages import plain, show_error
+from ctxemb.ui.results import CHART_CONFIG
 
 READING_HELP = "How the vector of a word is read; the best one first, then what it has to beat"
 
@@ -70,6 +74,8 @@ def show_article_tables() -> None:
             + _table_command(language)
         )
         st.markdown("\n".join(f"- {plain(note)}" for note in table.notes))
+        if table.trade_off:
+            _show_trade_off(table)
 
 
 def show_published() -> None:
@@ -84,6 +90,14 @@ def show_published() -> None:
             "source": st.column_config.TextColumn(width=400),
         },
     )
+
+
+def _show_trade_off(table: ArticleTable) -> None:
+    rows = {row.name: row.title for row in table.rows if row.control and row.unit == "share"}
+    st.markdown("**Quality against time**: the same trainings made shorter, seed 0.")
+    name = st.selectbox("Measure", list(rows), format_func=rows.__getitem__, key=f"trade_off_{table.language}")
+    chart = trade_off_chart(trade_off_lines(table, name), "value")
+    st.plotly_chart(chart, key=f"trade_off_chart_{table.language}", config=CHART_CONFIG)
 
 
 def _show_scores(scores: Scores, path: Path) -> None:

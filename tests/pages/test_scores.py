@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from ctxemb.evaluation.published import PUBLISHED
-from ctxemb.evaluation.table import Aim, ArticleTable, Row
+from ctxemb.evaluation.table import Aim, ArticleTable, Row, Trial
 
 OpenApp = Callable[..., AppTest]
 
@@ -84,6 +84,19 @@ def test_the_articles_table_is_shown_with_its_verdicts(open_scores: Callable[[],
     assert shown["missing data"].tolist() == ["", "there is no file"]
     assert "Mean over 2 seeds" in words(app)
     assert "*a* note" in words(app)
+
+
+def test_quality_against_time_can_be_looked_at_row_by_row(open_scores: Callable[[], AppTest], folder: Path) -> None:
+    rows = tuple(Row(name, f"title {name}", control=(0.4,), contrastive=(0.6,)) for name in ("a", "b"))
+    trials = tuple(
+        Trial(f"zh-{kind}", share, 9.0, {"a": 0.3}) for kind in ("static", "contrastive") for share in (0.5, 1)
+    )
+    table = ArticleTable("zh", "zh-static", "zh-contrastive", ("zhwiki",), (0,), 2, 1_000, 10, (), rows, trials)
+    table.save(folder / "table-zh.json")
+    app = open_scores()
+    assert app.selectbox(key="trade_off_zh").options == ["title a", "title b"]
+    app.selectbox(key="trade_off_zh").select("b").run()
+    assert not app.exception
 
 
 def test_published_numbers_stand_apart_with_their_set_up(open_scores: Callable[[], AppTest], folder: Path) -> None:

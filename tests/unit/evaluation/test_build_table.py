@@ -9,7 +9,7 @@ import pytest
 from ctxemb import Encoder
 from ctxemb.analysis.isotropy import top_energy
 from ctxemb.corpora import open_corpus
-from ctxemb.evaluation.build_table import TableConfig, build_table, frequent_words
+from ctxemb.evaluation.build_table import TableConfig, build_table, frequent_words, shortened
 from ctxemb.evaluation.context_average import context_averages
 from ctxemb.evaluation.measures import open_measures, synonym_pairs
 from ctxemb.evaluation.table import ArticleTable
@@ -157,6 +157,39 @@ def test_an_interrupted_training_is_resumed(build, table, home):
     static = runs(home, "tiny-static")[0]
     (static / TRAINED).unlink()  # Word2Vec has no steps to resume
     assert build().rows[0].control == pytest.approx(table.rows[0].control)
+
+
+def test_shorter_trainings_show_what_time_buys(build, table, home):
+    again = build(shares=(0.5,))
+    assert again.rows[:8] == table.rows[:8]  # they change nothing else
+    assert [(trial.recipe, trial.share) for trial in again.trade_off] == [
+        ("tiny-static", 0.5),
+        ("tiny-static", 1.0),
+        ("tiny-contrastive", 0.5),
+        ("tiny-contrastive", 1.0),
+    ]
+    measured = {row.name for row in table.rows if row.control}
+    for trial in again.trade_off:
+        assert set(trial.values) == measured
+        assert trial.seconds == trial.values["seconds"] > 0
+    whole = {row.name: row.contrastive[0] for row in again.rows if row.contrastive}
+    assert again.trade_off[-1].values == pytest.approx(whole)
+    assert again.trade_off[-2].values["energy"] != pytest.approx(whole["energy"])
+    assert table.trade_off == ()
+
+
+def test_a_shortened_recipe_has_a_share_of_the_steps_and_of_its_start(tiny_recipes):
+    contrastive = with_settings(
+        tiny_recipes.contrastive, ["training.max_steps=40", "training.warmup_steps=10", "initial.num_epochs=4"]
+    )
+    shorter = shortened(contrastive, 0.25)
+    assert (shorter.training.max_steps, shorter.training.warmup_steps, shorter.initial.num_epochs) == (10, 2, 1)
+    assert shorter.training.num_epochs == contrastive.training.num_epochs
+    endless = with_settings(contrastive, ["training.max_steps=null", "training.num_epochs=8"])
+    assert (shortened(endless, 0.25).training.num_epochs, shortened(endless, 0.25).training.max_steps) == (2, None)
+    control = with_settings(tiny_recipes.control, ["training.num_epochs=5"])
+    assert [shortened(control, share).training.num_epochs for share in (0.01, 0.5, 1)] == [1, 2, 5]
+    assert shortened(control, 1) == control
 
 
 def test_words_are_ordered_by_frequency_and_cut_at_the_count(material):

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from ctxemb.evaluation.table import Aim, ArticleTable, Row
+from ctxemb.evaluation.table import Aim, ArticleTable, Row, Trial
 
 
 def table(*rows: Row) -> ArticleTable:
@@ -89,6 +89,16 @@ def test_a_table_comes_back_from_its_file(tmp_path):
     assert back.rows[3].control == pytest.approx(ROWS[3].control, abs=1e-6)
     assert math.isnan(back.rows[1].contrastive[1])
     assert dataclasses.replace(back, rows=()) == table()
+
+
+def test_trials_come_back_too_with_what_could_not_be_measured(tmp_path):
+    path = tmp_path / "table-en.json"
+    trial = Trial("en-static", 0.5, 61.23456, {"a": 0.25, "b": math.nan})
+    dataclasses.replace(table(*ROWS), trade_off=(trial,)).save(path)
+    (back,) = ArticleTable.load(path).trade_off
+    assert (back.recipe, back.share, back.seconds, back.values["a"]) == ("en-static", 0.5, 61.2346, 0.25)
+    assert math.isnan(back.values["b"])
+    assert str(back) == "en-static, 50%: 61 s"
 
 
 @pytest.mark.parametrize("content", ["{", "{}", "[]", '{"rows": [{}]}', '{"rows": [], "surprise": 1}'])
