@@ -9,6 +9,9 @@ st.set_page_config(page_title="ctxemb", page_icon="docs/icon.svg", layout="wide"
 st.navigation(
     [
         st.Page("app_pages/compare.py", title="Compare", icon=":material/compare_arrows:", default=True),
+        st.Page("app_pages/map.py", title="Map", icon=":material/scatter_plot:"),
+        st.Page("app_pages/neighbours.py", title="Neighbours", icon=":material/hub:"),
+        st.Page("app_pages/geometry.py", title="Geometry", icon=":material/deployed_code:"),
         st.Page("app_pages/lexicon.py", title="Lexicon", icon=":material/menu_book:"),
         st.Page("app_pages/scores.py", title="Scores", icon=":material/leaderboard:"),
     ]

@@ -9,7 +9,7 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
-from benchmarks import app, contrastive, encoding, memory, tokenizing, training
+from benchmarks import app, contrastive, encoding, memory, projection, store, tokenizing, training
 from benchmarks.report import Row, machine, markdown_table
 from benchmarks.sizes import FULL, QUICK
 
@@ -20,6 +20,8 @@ BENCHMARKS = {
     "app": app.run,
     "training": training.run,
     "contrastive": contrastive.run,
+    "store": store.run,
+    "projection": projection.run,
 }
 RESULTS = Path(__file__).parent / "results.json"
 

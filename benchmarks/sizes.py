@@ -21,6 +21,9 @@ class Sizes:
     num_starts: int = 3
     num_redraws: int = 9
     num_anchors: int = 3_000  # of contrastive training, a round
+    num_indexed_words: int = 1_000_000
+    num_searched: int = 100_000  # vectors
+    mapped_points: tuple[int, ...] = (200, 2_000, 5_000, 10_000)
     contrastive_settings: tuple[str, ...] = ()  # changes to the recipe that is timed
 
 
@@ -39,6 +42,9 @@ QUICK = Sizes(
     num_starts=1,
     num_redraws=3,
     num_anchors=100,
+    num_indexed_words=20_000,
+    num_searched=2_000,
+    mapped_points=(50,),
     contrastive_settings=(
         "model.embedding_size=16",
         "model.hidden_size=8",

@@ -14,11 +14,12 @@ from ctxemb.cli.corpora import data_app
 from ctxemb.cli.encoding import encode, info
 from ctxemb.cli.evaluating import article_table, evaluate
 from ctxemb.cli.importing import import_app
+from ctxemb.cli.indexing import index, neighbours
 from ctxemb.cli.terminal import console
 from ctxemb.cli.training import train
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, add_completion=False, help=__doc__)
-for command in (train, encode, compare, info, evaluate):
+for command in (train, encode, compare, info, evaluate, index, neighbours):
     app.command()(command)
 app.command("table")(article_table)
 app.add_typer(data_app, name="data")

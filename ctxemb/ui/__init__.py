@@ -7,52 +7,135 @@ results.py      numbers, baselines and sentences on the page
 why.py          what moves a vector
 lexicon.py      the source of a lexicon, and what is left of it
 pairs.py        pairs of words: ticks, contexts, candidates, a file
+contexts.py     where the contexts of a map come from, and their vectors
+mapping.py      the map and what is selected in it; map_numbers.py, what stands behind it
+side_by_side.py two linked maps
+jobs.py         work in the background, shared by all sessions
+geometry.py     the shape of a space, and corrections of it; spaces.py, measured once for all sessions
+store.py        which store is looked into; neighbours.py, what a use is closest to there
 scores.py       recorded numbers
 settings.py     controls made from a settings model
 messages.py     errors and problems in a sentence each
 """
 
+from ctxemb.ui.contexts import choose_contexts, load_contexts, show_sources
 from ctxemb.ui.controls import choose_checkpoint, choose_example, choose_reading, type_own_sentence, type_word
+from ctxemb.ui.geometry import (
+    choose_beside,
+    choose_top,
+    show_corrections,
+    show_norms,
+    show_self_similarity,
+    show_shape,
+    show_spaces,
+)
 from ctxemb.ui.lexicon import choose_lexicon, load_review, show_counts, show_report
 from ctxemb.ui.loading import run_comparison
+from ctxemb.ui.map_numbers import load_separation, show_separation, show_stability
+from ctxemb.ui.mapping import (
+    choose_map,
+    describe_drawing,
+    draw_map,
+    key_of,
+    load_clusters,
+    show_map,
+    show_selected,
+    type_own,
+    warm_up,
+)
 from ctxemb.ui.messages import plain, show_problems, user_errors
+from ctxemb.ui.neighbours import (
+    choose_asked,
+    choose_example_word,
+    choose_search,
+    describe_store,
+    find_both,
+    follow_language,
+    show_analogy,
+    show_lists,
+    show_pair,
+    show_similar_words,
+    type_sentences,
+)
 from ctxemb.ui.pairs import edit_candidates, edit_pairs, look_at_pair, offer_kept
 from ctxemb.ui.results import CHART_CONFIG, is_dark, show_baselines, show_headline, show_layers, show_uses
 from ctxemb.ui.scores import show_article_tables, show_checkpoint_scores, show_published
 from ctxemb.ui.sentences import edit_sentences, paste_sentences, upload_sentences
 from ctxemb.ui.settings import choose_settings
+from ctxemb.ui.side_by_side import View, choose_second, show_side_by_side
+from ctxemb.ui.spaces import load_space
+from ctxemb.ui.store import choose_store, open_store
 from ctxemb.ui.why import show_why
 
 __all__ = [
     "CHART_CONFIG",
+    "View",
+    "choose_asked",
+    "choose_beside",
     "choose_checkpoint",
+    "choose_contexts",
     "choose_example",
+    "choose_example_word",
     "choose_lexicon",
+    "choose_map",
     "choose_reading",
+    "choose_search",
+    "choose_second",
     "choose_settings",
+    "choose_store",
+    "choose_top",
+    "describe_drawing",
+    "describe_store",
+    "draw_map",
     "edit_candidates",
     "edit_pairs",
     "edit_sentences",
+    "find_both",
+    "follow_language",
     "is_dark",
+    "key_of",
+    "load_clusters",
+    "load_contexts",
     "load_review",
+    "load_separation",
+    "load_space",
     "look_at_pair",
     "offer_kept",
+    "open_store",
     "paste_sentences",
     "plain",
     "run_comparison",
+    "show_analogy",
     "show_article_tables",
     "show_baselines",
     "show_checkpoint_scores",
+    "show_corrections",
     "show_counts",
     "show_headline",
     "show_layers",
+    "show_lists",
+    "show_map",
+    "show_norms",
+    "show_pair",
     "show_problems",
     "show_published",
     "show_report",
+    "show_selected",
+    "show_self_similarity",
+    "show_separation",
+    "show_shape",
+    "show_side_by_side",
+    "show_similar_words",
+    "show_sources",
+    "show_spaces",
+    "show_stability",
     "show_uses",
     "show_why",
+    "type_own",
     "type_own_sentence",
+    "type_sentences",
     "type_word",
     "upload_sentences",
     "user_errors",
+    "warm_up",
 ]

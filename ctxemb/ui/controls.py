@@ -36,8 +36,13 @@ def choose_checkpoint() -> Model:
         return loading.load_model(str(paths[name]), changed)
 
 
-def choose_reading(model: Model) -> tuple[Reading, Centring]:
-    """Read-out, layer and centring; the checkpoint's own reading to begin with. No control for what has one choice."""
+def choose_reading(model: Model, offer_centring: bool = True) -> tuple[Reading, Centring]:
+    """Read-out, layer and centring; the checkpoint's own reading to begin with. No control for what has one choice.
+
+    Args:
+        model: what is read.
+        offer_centring: if not, it is off, whatever other pages do.
+    """
     _take_over(model)
     encoder, config = model.encoder, model.encoder.config
     readout, layer = config.reading.readout, "0"
@@ -68,15 +73,17 @@ def choose_reading(model: Model) -> tuple[Reading, Centring]:
             help=LAYER_HELP[config.family],
         )
         st.caption(", ".join(f"{i}: {name}" for i, name in enumerate(layer_names(config.model))))
-    centring = st.segmented_control(
-        "Centring",
-        CENTRINGS if encoder.num_layers else CENTRINGS[:2],  # nothing of a single vector is left without its mean
-        default="off",
-        required=True,
-        key="centring",
-        bind="query-params",
-        help=CENTRING_HELP if encoder.num_layers else STATIC_CENTRING_HELP,
-    )
+    centring = "off"
+    if offer_centring:
+        centring = st.segmented_control(
+            "Centring",
+            CENTRINGS if encoder.num_layers else CENTRINGS[:2],  # nothing of a single vector is left without its mean
+            default="off",
+            required=True,
+            key="centring",
+            bind="query-params",
+            help=CENTRING_HELP if encoder.num_layers else STATIC_CENTRING_HELP,
+        )
     st.caption(f"{describe(config)} The address bar holds this view: copy it to share.")
     return encoder.reading_for(readout, layers[layer]), cast(Centring, centring)
 

@@ -7,8 +7,13 @@ from playwright.sync_api import Browser, expect, sync_playwright
 
 from tests.browser.conftest import ROOT, TIMEOUT_MS, launch, serve
 from tests.browser.test_compare import wait_for_numbers
+from tests.browser.test_geometry import wait_for_corrections
+from tests.browser.test_map import wait_for_map
+from tests.browser.test_neighbours import wait_for_neighbours
 
 ADDRESS = "?own=They+moored+the+little+boat+at+the+bank+and+walked+down+to+the+water+."
+GEOMETRY = "geometry?beside=static+vectors&beside=en-bilm"
+MAP = "map?place=They+moored+the+little+boat+at+the+bank+and+walked+down+to+the+water+."
 SIZE = {"width": 1400, "height": 1320}
 
 
@@ -22,6 +27,36 @@ def take(browser: Browser, address: str, color_scheme: str) -> None:
     context.close()
 
 
+def take_geometry(browser: Browser, address: str) -> None:
+    context = browser.new_context(viewport=SIZE, color_scheme="light")  # type: ignore[arg-type]
+    page = context.new_page()
+    page.goto(f"{address}/{GEOMETRY}")
+    wait_for_corrections(page)
+    page.evaluate("document.fonts.ready")
+    page.screenshot(path=ROOT / "docs" / "geometry-light.png", animations="disabled")
+    context.close()
+
+
+def take_map(browser: Browser, address: str) -> None:
+    context = browser.new_context(viewport=SIZE, color_scheme="light")  # type: ignore[arg-type]
+    page = context.new_page()
+    page.goto(f"{address}/{MAP}")
+    wait_for_map(page)
+    page.evaluate("document.fonts.ready")
+    page.screenshot(path=ROOT / "docs" / "map-light.png", animations="disabled")
+    context.close()
+
+
+def take_neighbours(browser: Browser, address: str) -> None:
+    context = browser.new_context(viewport=SIZE, color_scheme="light")  # type: ignore[arg-type]
+    page = context.new_page()
+    page.goto(f"{address}/neighbours")
+    wait_for_neighbours(page)
+    page.evaluate("document.fonts.ready")
+    page.screenshot(path=ROOT / "docs" / "neighbours-light.png", animations="disabled")
+    context.close()
+
+
 if __name__ == "__main__":
     expect.set_options(timeout=TIMEOUT_MS)
     with (
@@ -32,4 +67,7 @@ if __name__ == "__main__":
         browser = launch(playwright)
         for color_scheme in ("light", "dark"):
             take(browser, address, color_scheme)
+        take_geometry(browser, address)
+        take_map(browser, address)
+        take_neighbours(browser, address)
         browser.close()
