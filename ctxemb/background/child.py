@@ -24,7 +24,7 @@ def main(warm_up: str | None = None) -> None:
     """Make the calls that standard input brings; a parent that is gone ends this process, whatever it is doing."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent decides what it means
     if hasattr(os, "nice"):
-        os.nice(NICENESS)
+        os.nice(max(0, NICENESS - os.nice(0)))  # a parent that is low already is low enough
     source, sink = _take_standard_streams()
     calls: queue.Queue[bytes] = queue.Queue()
     threading.Thread(target=_receive, args=(source, calls), daemon=True).start()

@@ -71,7 +71,7 @@ def _row_html(row: Row, color: str) -> str:
     before, word, after = map(escape, shortened(row.text, row.start, row.end))
     sense = f'<span style="color:{row.color}">■</span> {escape(row.label)} · ' if row.label else ""
     mark = f' · <b style="color:{color}">{escape(row.mark)}</b>' if row.mark else ""
-    chip = f"background:{color};color:#fff;font-weight:600;padding:0 4px;border-radius:5px"
+    chip = f"background:{color};color:#fff;font-weight:600;padding:0 4px;border-radius:5px;display:inline-block"
     return (
         f'<div style="display:flex;gap:.9rem;padding:.5rem 0;border-bottom:1px solid {LINE}">'
         f"{_cosine_html(row.cosine, color)}"

@@ -8,7 +8,8 @@ why.py          what moves a vector
 lexicon.py      the source of a lexicon, and what is left of it
 pairs.py        pairs of words: ticks, contexts, candidates, a file
 contexts.py     where the contexts of a map come from, and their vectors
-mapping.py      the map and what is selected in it; map_numbers.py, what stands behind it
+mapping.py      the map and what is selected in it; map_controls.py, how it is drawn; map_numbers.py, what stands
+                behind it
 side_by_side.py two linked maps
 jobs.py         work in the background, shared by all sessions
 geometry.py     the shape of a space, and corrections of it; spaces.py, measured once for all sessions
@@ -31,9 +32,9 @@ from ctxemb.ui.geometry import (
 )
 from ctxemb.ui.lexicon import choose_lexicon, load_review, show_counts, show_report
 from ctxemb.ui.loading import run_comparison
+from ctxemb.ui.map_controls import choose_map
 from ctxemb.ui.map_numbers import load_separation, show_separation, show_stability
 from ctxemb.ui.mapping import (
-    choose_map,
     describe_drawing,
     draw_map,
     key_of,

@@ -1,4 +1,4 @@
-"""The map: how it is drawn, the picture, and the uses that are selected in it."""
+"""The map: its picture, a sentence that is placed in it, and the uses that are selected."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -7,30 +7,20 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 import streamlit as st
-from annotated_types import Ge, Le
 
 from ctxemb.analysis.projection import Projection, ProjectionConfig, place, project
 from ctxemb.analysis.separation import cluster
 from ctxemb.comparison import Centring
 from ctxemb.contexts import Contexts, with_coordinates
-from ctxemb.figures.mapping import COLORINGS, HEIGHT, ColorBy, context_map, map_points, own_text
+from ctxemb.figures.mapping import HEIGHT, ColorBy, context_map, map_points, own_text
 from ctxemb.models.reading import Reading
 from ctxemb.ui.contexts import Source, load_own
 from ctxemb.ui.jobs import Lane, in_background, load_worker
 from ctxemb.ui.loading import Model
+from ctxemb.ui.map_controls import METHODS, SETTINGS, setting_label
 from ctxemb.ui.messages import plain, show_error
 from ctxemb.ui.results import is_dark
 
-METHODS = {"t-sne": "t-SNE", "umap": "UMAP", "pca": "PCA"}
-SETTINGS = {"t-sne": ("perplexity", "max_iter"), "umap": ("num_neighbors", "min_dist"), "pca": ()}
-LABELS = {"num_neighbors": "Neighbours", "min_dist": "Smallest distance", "max_iter": "Iterations"}
-METHOD_HELP = """How 2 or 3 dimensions are made of hundreds.
-- **t-SNE** keeps near neighbours near. Sizes of groups and distances between them mean little.
-- **UMAP** likewise, keeps a little more of the whole, and can place a new sentence without moving the others.
-- **PCA** turns the cloud until its widest sides are seen: distances are true, but most dimensions are left out."""
-COLOR_HELP = """*word* and *sense* are labels; *cluster* is what k-means finds in the full space without any label;
-*position* is where the word stands in its sentence: a map that it colours from end to end shows position, not meaning.
-Shapes are senses, within each word."""
 MAP_CONFIG = {
     "displaylogo": False,
     "displayModeBar": True,
@@ -38,19 +28,6 @@ MAP_CONFIG = {
 }
 SPACE_CONFIG = {"displaylogo": False, "modeBarButtons": [["orbitRotation", "zoom3d", "pan3d", "resetCameraDefault3d"]]}
 MAX_OWN_CHARACTERS = 500
-
-
-@dataclass(frozen=True)
-class Choice:
-    """How the map is drawn."""
-
-    config: ProjectionConfig
-    color_by: ColorBy
-
-    @property
-    def flat(self) -> ProjectionConfig:
-        """The same in two dimensions."""
-        return self.config.model_copy(update={"num_dimensions": 2})
 
 
 @dataclass(frozen=True)
@@ -92,46 +69,6 @@ def warm_up() -> None:
 def key_of(source: Source, model: Model, reading: Reading, centring: Centring) -> Hashable:
     """Tells the vectors of some contexts from all others; vectors that came ready have no reading."""
     return source.key if source.vectors is not None else (source.key, model.key, reading, centring)
-
-
-def choose_map() -> Choice:
-    """Method and colour, and everything else that decides the picture. Call it in a horizontal container."""
-    method = st.segmented_control(
-        "Method",
-        list(METHODS),
-        default="t-sne",
-        format_func=lambda method: METHODS[method],
-        required=True,
-        key="method",
-        bind="query-params",
-        help=METHOD_HELP,
-    )
-    color_by = st.segmented_control(
-        "Colour by",
-        COLORINGS,
-        default="word",
-        format_func=lambda name: "position" if name == "place" else name,
-        required=True,
-        key="color",
-        bind="query-params",
-        help=COLOR_HELP,
-    )
-    with st.popover("Settings", icon=":material/tune:"):
-        chosen: dict[str, Any] = {"method": method}
-        chosen["num_dimensions"] = st.segmented_control(
-            "Dimensions", [2, 3], default=2, required=True, key="dimensions", bind="query-params"
-        )
-        chosen["metric"] = st.segmented_control(
-            "Metric",
-            ["cosine", "euclidean"],
-            default="cosine",
-            required=True,
-            key="metric",
-            bind="query-params",
-            help=ProjectionConfig.model_fields["metric"].description,
-        )
-        chosen |= {name: _choose_number(name) for name in (*SETTINGS[method], "seed")}
-    return Choice(ProjectionConfig.model_validate(chosen), cast(ColorBy, color_by))
 
 
 def lane_of(config: ProjectionConfig) -> Lane:
@@ -232,7 +169,7 @@ def describe_drawing(drawing: Drawing) -> None:
     config = projection.config
     settings = {name: getattr(config, name) for name in SETTINGS[config.method]}
     words = [f"{len(drawing.points_NK):,} contexts", METHODS[config.method], config.metric]
-    words += [f"{_label(name).lower()} {value:.4g}" for name, value in settings.items()]
+    words += [f"{setting_label(name).lower()} {value:.4g}" for name, value in settings.items()]
     words += [f"seed {config.seed}", f"trustworthiness {projection.trustworthiness:.2f}"]
     words += [f"{library} {version}" for library, version in projection.versions.items()]
     notes = list(projection.notes)
@@ -274,27 +211,6 @@ def _offer(table: pd.DataFrame, label: str, name: str) -> None:
     st.download_button(
         label, lambda: table.to_csv(index=False), name, "text/csv", icon=":material/download:", on_click="ignore"
     )
-
-
-def _choose_number(name: str) -> Any:
-    field = ProjectionConfig.model_fields[name]
-    lowest = next(bound.ge for bound in field.metadata if isinstance(bound, Ge))
-    highest = next(bound.le for bound in field.metadata if isinstance(bound, Le))
-    kind = float if field.annotation is float else int
-    return st.number_input(
-        _label(name),
-        *map(kind, (cast(Any, lowest), cast(Any, highest), field.default)),
-        step=kind(1) if cast(Any, highest) > 1 else 0.05,
-        format=None if kind is int else "%.0f" if cast(Any, highest) > 1 else "%.2f",
-        key=name,
-        bind="query-params",
-        help=field.description,
-        width=150,
-    )
-
-
-def _label(name: str) -> str:
-    return LABELS.get(name, name.replace("_", " ").capitalize())
 
 
 def _targets(text: str, words: dict[str, str], model: Model) -> list[tuple[str, int]]:

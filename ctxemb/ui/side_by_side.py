@@ -19,7 +19,8 @@ from ctxemb.text import Language
 from ctxemb.ui import loading
 from ctxemb.ui.contexts import Source, load_contexts
 from ctxemb.ui.loading import Model, load_model
-from ctxemb.ui.mapping import Choice, Drawing, draw_map, key_of
+from ctxemb.ui.map_controls import Choice
+from ctxemb.ui.mapping import Drawing, draw_map, key_of
 
 CHART_HEIGHT = 530
 CAPTION = """The same uses twice; the right map is turned, not stretched, to lie as much like the left one as it can.

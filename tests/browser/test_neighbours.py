@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.test_compare import FITS, NARROW, WIDE, metric
@@ -20,6 +21,7 @@ def wait_for_neighbours(page: Page) -> None:
     expect(page.locator(SETTLED)).to_be_visible()
 
 
+@pytest.mark.timeout(600)  # on a machine busy with other work
 def test_collecting_goes_on_while_another_page_is_shown(open_page: OpenPage, families: str) -> None:
     page = open_page(f"{families}/neighbours", viewport=WIDE)
     expect(page.get_by_role("heading", name=TITLE)).to_be_visible()
