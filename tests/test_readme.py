@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 
 from ctxemb.evaluation.readings import from_rows
+from ctxemb.evaluation.table import ArticleTable
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+ARTICLE_TABLES = re.findall(r"<!-- table:(\w+):start -->", README)
 CHECKPOINTS = sorted(path.parent for path in (ROOT / "checkpoints").glob("*/config.json"))
 TABLES = re.findall(r"<!-- readings:(\S+):start -->", README)
 
@@ -68,6 +70,14 @@ def test_every_contextual_checkpoint_has_its_table():
         path.name for path in CHECKPOINTS if json.loads((path / "config.json").read_text())["family"] != "static"
     }
     assert set(TABLES) == contextual
+
+
+@pytest.mark.parametrize("language", ARTICLE_TABLES)
+def test_the_articles_table_repeats_its_json(language):
+    rows = ArticleTable.load(ROOT / "checkpoints" / f"table-{language}.json").rows
+    assert [written[1:] for written in table_rows(f"table:{language}")] == [
+        [*row.cells()[1:5], "**missed**" if row.is_met is False else row.cells()[5]] for row in rows
+    ]
 
 
 @pytest.mark.parametrize("checkpoint", CHECKPOINTS, ids=lambda path: path.name)
