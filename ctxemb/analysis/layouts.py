@@ -1,6 +1,6 @@
 """The libraries that draw the maps, with their progress: scikit-learn's PCA and t-SNE, umap-learn's UMAP.
 
-The same input and seed give the same layout, bit for bit, on one machine and number of threads. Imports are in the
+The same input and seed give the same layout, bit for bit: t-SNE and UMAP run in one thread. Imports are in the
 functions: they take seconds, and pages that draw no map need none of them.
 
 N points, D numbers per vector, K dimensions of the picture.
@@ -60,6 +60,7 @@ def fit_tsne(
 ) -> np.ndarray:
     """(N, K) by Barnes-Hut t-SNE."""
     from sklearn.manifold import TSNE
+    from threadpoolctl import threadpool_limits
 
     def hear(text: str) -> None:
         if found := TSNE_ITERATION.search(text):
@@ -74,7 +75,9 @@ def fit_tsne(
         random_state=seed,
         verbose=2,
     )
-    with redirect_stdout(Listener(hear)):  # scikit-learn has no other way to say how far it is
+    # Threads meet several times a step: on busy cores they wait far longer than they work, and the sums depend on their
+    # number. scikit-learn has no other way than printing to say how far it is.
+    with threadpool_limits(1), redirect_stdout(Listener(hear)):
         return tsne.fit_transform(vectors_ND)
 
 

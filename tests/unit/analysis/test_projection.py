@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 from sklearn.manifold import TSNE
+from threadpoolctl import threadpool_limits
 
 from ctxemb.analysis import projection as room
 from ctxemb.analysis.layouts import fit_umap, import_umap, learning_rate
@@ -73,6 +74,15 @@ def test_some_dozens_of_points_do_not_fly_apart_in_three_dimensions():
     assert ours.trustworthiness > 0.95 > trustworthiness(vectors, nearest(usual, 10)), "scikit-learn's learning rate"
     assert learning_rate(600) == 50
     assert learning_rate(4_800) == 100
+
+
+def test_a_picture_does_not_depend_on_the_number_of_threads():
+    vectors, _ = blobs(40)
+    pictures = []
+    for num_threads in (1, 2):
+        with threadpool_limits(num_threads):
+            pictures.append(project(vectors, config("t-sne")).points_NK.tobytes())
+    assert pictures[0] == pictures[1]
 
 
 def test_pca_of_a_worked_example_has_fixed_signs():

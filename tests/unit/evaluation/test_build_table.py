@@ -1,10 +1,12 @@
 import dataclasses
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from ctxemb import Encoder
 from ctxemb.analysis.isotropy import top_energy
@@ -21,6 +23,15 @@ from ctxemb.text import NUM_SPECIAL, TextConfig
 
 CONFIG = TableConfig(num_seeds=2, num_contexts=5, min_count=3, num_frequent=30)
 ANALOGIES = "loan money river water\nold quiet new green\nfarmer singer teacher zyzzyva\n"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread() -> Iterator[None]:
+    """Word2Vec gives the same vectors again on one thread only."""
+    num_threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(num_threads)
 
 
 @pytest.fixture(scope="module")
