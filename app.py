@@ -9,6 +9,7 @@ st.set_page_config(page_title="ctxemb", page_icon="docs/icon.svg", layout="wide"
 st.navigation(
     [
         st.Page("app_pages/compare.py", title="Compare", icon=":material/compare_arrows:", default=True),
+        st.Page("app_pages/train.py", title="Train", icon=":material/model_training:"),
         st.Page("app_pages/lexicon.py", title="Lexicon", icon=":material/menu_book:"),
         st.Page("app_pages/scores.py", title="Scores", icon=":material/leaderboard:"),
     ]

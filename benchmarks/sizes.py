@@ -20,6 +20,7 @@ class Sizes:
     num_streamed: int = 100_000  # sentences in the file whose encoding has its memory measured
     num_starts: int = 3
     num_redraws: int = 9
+    living_seconds: float = 40.0  # with and without a visitor
     num_anchors: int = 3_000  # of contrastive training, a round
     contrastive_settings: tuple[str, ...] = ()  # changes to the recipe that is timed
 
@@ -38,6 +39,7 @@ QUICK = Sizes(
     num_streamed=500,
     num_starts=1,
     num_redraws=3,
+    living_seconds=4.0,
     num_anchors=100,
     contrastive_settings=(
         "model.embedding_size=16",
