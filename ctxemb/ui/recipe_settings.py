@@ -18,9 +18,9 @@ from ctxemb.runs.request import MAX_NAME_CHARACTERS
 from ctxemb.ui.help import LANGUAGE_NAMES
 from ctxemb.ui.messages import plain, show_error
 from ctxemb.ui.results import format_seconds, show_metrics
+from ctxemb.ui.run_store import open_store
 from ctxemb.ui.runs import open_view
 from ctxemb.ui.settings import choose_values
-from ctxemb.ui.run_store import open_store
 
 FIRST_RECIPE = "lab-contrast"
 MAX_UPLOAD_MEGABYTES = 20

@@ -20,8 +20,8 @@ from ctxemb.probe.probe import PROBE_CENTRINGS
 from ctxemb.runs import LIVE, Run, State
 from ctxemb.ui.messages import plain, show_error
 from ctxemb.ui.results import AUC_HELP, CHART_CONFIG, format_number, format_seconds, show_metrics
-from ctxemb.ui.runs import COLORS, ICONS, show_actions
 from ctxemb.ui.run_store import open_store
+from ctxemb.ui.runs import COLORS, ICONS, show_actions
 
 REFRESH_SECONDS = 1.0
 SILENT_SECONDS, STARTING_SECONDS = 30.0, 120.0  # it cannot speak while it imports
