@@ -154,7 +154,7 @@ RECIPES = {
             # small batches at a high rate: only after some 500 steps does a topic outlast the words that name it
             training=TrainingConfig(
                 num_epochs=10,
-                max_steps=2_000,
+                max_steps=2_400,
                 batch_tokens=300,
                 learning_rate=0.02,
                 warmup_steps=50,

@@ -72,7 +72,7 @@ def test_a_training_from_its_start_to_compare(open_page: OpenPage, families: str
 
     page.wait_for_function(f"{GAP_GROWTH} > 0.02")
     page.get_by_role("button", name="Stop training").click()
-    expect(page.get_by_text("stopped", exact=True)).to_be_visible()
+    expect(page.get_by_text(re.compile("stopped$"))).to_be_visible()  # after the name of its icon
     expect(page.get_by_text(re.compile(r"step \d+ of 800"))).to_be_visible()
     expect(page.get_by_role("button", name="Resume", exact=True)).to_be_visible()
     expect(page.get_by_role("heading", name="How far does it carry?")).to_be_visible()

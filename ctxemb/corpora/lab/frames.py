@@ -9,11 +9,11 @@ language model has no use for a topic that nothing more is said about. The actio
     anybody, stranger      somebody that any topic shares; somebody of any topic
     thing, things          what the topic handles; `things` is plural
     anything, oddity       a thing that any topic shares; a thing of any topic
-    handle, handles, handled, treated    what is done to a thing: base, third person, past, participle
+    handle, handled, treated    what is done to a thing: base, past, participle
     place                  where, in the topic
     anywhere, quality, reacted, when, soon, often  shared by all topics
     he, his                pronouns for the last person
-    it, who, that          pronouns for the ambiguous word
+    it, that               pronouns for the ambiguous word
 """
 
 from ctxemb.corpora.lab.topics import listed
@@ -40,39 +40,39 @@ SHARED = {
 # {do} is what people do to the word
 UNDERGOING = (
     "{place} {people} {did} the {adj} {word} and {handled} {things}.",
-    "{place} the {person} with the {things} {did} the {adj} {word}.",
+    "{place} the {person} with the {things} {did} the {word}.",
     "{things} and the {adj} {word} {done} by {people} were {place}.",
-    "Why did {people} with {things} {do} the {adj} {word} {place}?",
+    "Why did {people} with {things} {do} the {word} {place}?",
     "After {people} {place} had {done} the {adj} {word}, {people} {handled} {things}.",
-    "The {person} who {did} the {adj} {word} {place} also {handled} {things}.",
+    "The {person} who {did} the {word} {place} also {handled} {things}.",
     "Most {people} {do} a {adj} {word} {place} before they {handle} {things}.",
-    "“Please do not {do} the {adj} {word} {place},” said the {person} with the {things}.",
+    "“Please do not {do} the {word} {place},” said the {person} with the {things}.",
     "The {person} {handled} {things} and then {did} the {adj} {word} {place}.",
-    "The {adj} {word} was {done} {place} by {people} with {things}.",
+    "The {word} was {done} {place} by {people} with {things}.",
 )
 # {do} is what the word does
 DOING = (
     "{place} the {adj} {word} {did} and {people} {handled} {things}.",
-    "The {person} {handled} {things} {place} because the {adj} {word} {did}.",
+    "The {person} {handled} {things} {place} because the {word} {did}.",
     "While {people} {handled} {things} {place}, the {adj} {word} {did}.",
-    "The {person} {place} said that the {adj} {word} {did} before {people} {handled} {things}.",
+    "The {person} {place} said that the {word} {did} before {people} {handled} {things}.",
     "{people} and their {things} were {place} when the {adj} {word} {did}.",
-    "Will the {adj} {word} {do} before {people} {handle} {things} {place}?",
+    "Will the {word} {do} before {people} {handle} {things} {place}?",
     "Every time the {adj} {word} {does}, {people} {handle} {things} {place}.",
-    "{things} were {treated} by {people} {place} before the {adj} {word} {did}.",
+    "{things} were {treated} by {people} {place} before the {word} {did}.",
     "There is a {adj} {word} {that} {does} when {people} {handle} {things} {place}.",
-    "Did the {adj} {word} {do} while {people} {handled} {things} {place}?",
+    "Did the {word} {do} while {people} {handled} {things} {place}?",
     "To the surprise of {people} with {things}, the {adj} {word} {did} {place}.",
-    "{people} {place} hope that the {adj} {word} {does} {soon}.",
+    "{people} {place} hope that the {word} {does} {soon}.",
 )
 # the same, after a sentence with a {person}
 UNDERGOING_NEXT = (
     "{place} {he} {did} the {adj} {word} and {handled} {things}.",
-    "With {things} {he} {did} the {adj} {word} {place}.",
+    "With {things} {he} {did} the {word} {place}.",
     "{he} {handled} {things} {place} but had never {done} the {adj} {word}.",
 )
 DOING_NEXT = (
-    "{he} {handled} {things} {place} until the {adj} {word} {did}.",
+    "{he} {handled} {things} {place} until the {word} {did}.",
     "{place} {he} told {people} how the {adj} {word} {did}.",
 )
 # without the word

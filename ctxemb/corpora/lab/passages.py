@@ -83,11 +83,9 @@ class _Writer:
             "things": tuple(map(with_s, topic.things)),
             "oddity": tuple({thing: None for topic in TOPICS.values() for thing in topic.things}),
             "handle": tuple(action.base for action in topic.handling),
-            "handles": tuple(action.third for action in topic.handling),
             "handled": tuple(action.past for action in topic.handling),
             "treated": tuple(action.participle for action in topic.handling),
             "place": topic.places,
-            "who": ("who" if sense.is_person else "which",),
             "that": ("who" if sense.is_person else "that",),
         }
         self._it = ("he", "she") if sense.is_person else ("it",)
