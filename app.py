@@ -12,6 +12,7 @@ st.navigation(
         st.Page("app_pages/map.py", title="Map", icon=":material/scatter_plot:"),
         st.Page("app_pages/neighbours.py", title="Neighbours", icon=":material/hub:"),
         st.Page("app_pages/geometry.py", title="Geometry", icon=":material/deployed_code:"),
+        st.Page("app_pages/train.py", title="Train", icon=":material/model_training:"),
         st.Page("app_pages/lexicon.py", title="Lexicon", icon=":material/menu_book:"),
         st.Page("app_pages/scores.py", title="Scores", icon=":material/leaderboard:"),
     ]

@@ -9,7 +9,7 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
-from benchmarks import app, contrastive, encoding, memory, projection, store, tokenizing, training
+from benchmarks import app, contrastive, encoding, living_together, memory, projection, store, tokenizing, training
 from benchmarks.report import Row, machine, markdown_table
 from benchmarks.sizes import FULL, QUICK
 
@@ -18,6 +18,7 @@ BENCHMARKS = {
     "encoding": encoding.run,
     "memory": memory.run,
     "app": app.run,
+    "living_together": living_together.run,
     "training": training.run,
     "contrastive": contrastive.run,
     "store": store.run,

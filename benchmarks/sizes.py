@@ -20,6 +20,7 @@ class Sizes:
     num_streamed: int = 100_000  # sentences in the file whose encoding has its memory measured
     num_starts: int = 3
     num_redraws: int = 9
+    living_seconds: float = 40.0  # with and without a visitor
     num_anchors: int = 3_000  # of contrastive training, a round
     num_indexed_words: int = 1_000_000
     num_searched: int = 100_000  # vectors
@@ -41,6 +42,7 @@ QUICK = Sizes(
     num_streamed=500,
     num_starts=1,
     num_redraws=3,
+    living_seconds=4.0,
     num_anchors=100,
     num_indexed_words=20_000,
     num_searched=2_000,

@@ -137,6 +137,13 @@ def progress_line(record: Progress) -> str:
     return json.dumps({"kind": record.kind, **asdict(record)})
 
 
+def parse_record(line: str | bytes) -> Progress | None:
+    """The record of a line of JSON; None for one of a kind that a later version has."""
+    values = json.loads(line)
+    kind = _KINDS.get(values.pop("kind"))
+    return kind(**values) if kind else None
+
+
 def read_progress(path: Path) -> list[Progress]:
     """The records of a progress.jsonl; a half-written last line is left for the next reading."""
     records = []

@@ -7,7 +7,6 @@ import io
 import sys
 
 import typer
-from pydantic import ValidationError
 
 from ctxemb.cli.comparing import compare
 from ctxemb.cli.corpora import data_app
@@ -15,8 +14,10 @@ from ctxemb.cli.encoding import encode, info
 from ctxemb.cli.evaluating import article_table, evaluate
 from ctxemb.cli.importing import import_app
 from ctxemb.cli.indexing import index, neighbours
+from ctxemb.cli.runs import runs_app
 from ctxemb.cli.terminal import console
 from ctxemb.cli.training import train
+from ctxemb.runs import describe_error
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, add_completion=False, help=__doc__)
 for command in (train, encode, compare, info, evaluate, index, neighbours):
@@ -24,6 +25,7 @@ for command in (train, encode, compare, info, evaluate, index, neighbours):
 app.command("table")(article_table)
 app.add_typer(data_app, name="data")
 app.add_typer(import_app, name="import")
+app.add_typer(runs_app, name="runs")
 
 
 def main() -> None:
@@ -32,11 +34,8 @@ def main() -> None:
         sys.stdout.reconfigure(errors="replace")  # half a character, or one that the terminal's encoding has not
     try:
         app()
-    except ValidationError as error:
-        problems = "; ".join(f"{'.'.join(map(str, e['loc'])) or 'settings'}: {e['msg']}" for e in error.errors())
-        _fail(problems)
     except (ValueError, OSError) as error:
-        _fail(str(error))
+        _fail(describe_error(error))
 
 
 def _fail(message: str) -> None:

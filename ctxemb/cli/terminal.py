@@ -1,7 +1,7 @@
 """What the commands share: the terminal, options that return, an encoder under the reading that was asked for."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -61,8 +61,13 @@ def set_threads(threads: int | None) -> None:
 
 
 @contextmanager
-def counter(description: str, *, visible: bool = True) -> Iterator[Any]:
-    """A spinner with a count; the inner call is handed the number done so far, and perhaps a new description."""
+def counter(
+    description: str, *, visible: bool = True, also: Callable[[str, int], None] = lambda what, done: None
+) -> Iterator[Any]:
+    """A spinner with a count; the inner call is handed the number done so far, and perhaps a new description.
+
+    `also` is told the same.
+    """
     columns = (
         SpinnerColumn(),
         TextColumn("{task.description}: {task.completed:,.0f}", markup=False),
@@ -70,7 +75,12 @@ def counter(description: str, *, visible: bool = True) -> Iterator[Any]:
     )
     with Progress(*columns, console=console, disable=not visible, transient=True) as progress:
         task = progress.add_task(description, total=None)
-        yield lambda done, stage=None: progress.update(task, completed=done, description=stage)
+
+        def count(done: int, stage: str | None = None) -> None:
+            progress.update(task, completed=done, description=stage)
+            also(stage or description, done)
+
+        yield count
 
 
 def print_json(value: Any) -> None:

@@ -5,6 +5,7 @@ What it leaves out: sentences and tokens, which are made from passages in `ctxem
     corpus.py       Corpus: a name, a fingerprint, a stream of passages
     named.py        the table of named corpora; finding, fetching and opening them
     wikitext.py, enwiki.py, wordnet.py, wiki_sample.py, zhwiki.py, people_daily.py    one corpus each
+    lab/            a synthetic one, out of a grammar of ours
     wikipedia.py    the public dump that enwiki and zhwiki are fetched from
     held_out.py     keeps the WikiText-2 validation and test text out of enwiki
     files.py, tables.py, lines.py    a user's file: its kind, its text column, its lines

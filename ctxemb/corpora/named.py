@@ -1,11 +1,11 @@
 """The named corpora: one table of what each is, where it is looked for, how it is read and how it is fetched."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from ctxemb.corpora import enwiki, people_daily, wiki_sample, wikipedia, wikitext, wordnet, zhwiki
+from ctxemb.corpora import enwiki, lab, people_daily, wiki_sample, wikipedia, wikitext, wordnet, zhwiki
 from ctxemb.corpora.corpus import Corpus, CorpusError
 from ctxemb.corpora.download import Progress, data_folder
 from ctxemb.corpora.lines import read_lines
@@ -30,6 +30,7 @@ class NamedCorpus:
         read: the file -> its passages.
         fetch: (data folder, max_tokens, on_progress) puts it there.
         files: the file -> all files that `read` reads.
+        settings: whatever else decides the passages.
     """
 
     name: str
@@ -42,6 +43,7 @@ class NamedCorpus:
     read: Callable[[Path], Iterator[str]]
     fetch: Callable[[Path, int | None, Progress | None], None]
     files: Callable[[Path], tuple[Path, ...]] = lambda path: (path,)
+    settings: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def found(self) -> Path | None:
@@ -68,6 +70,24 @@ def wikitext_part(name: str, part: str, size: str) -> NamedCorpus:
         find=lambda folder, _: wikitext.find(folder, part),
         read=wikitext.read,
         fetch=lambda folder, _, on_progress: wikitext.fetch(folder, on_progress),
+    )
+
+
+def lab_corpus(name: str, num_passages: int, size: str) -> NamedCorpus:
+    """Describe a length of the lab corpus. Its files are its grammar: a changed word is another corpus."""
+    return NamedCorpus(
+        name=name,
+        description=f"SYNTHETIC English out of a grammar of ours: {len(lab.SENSES)} senses of ambiguous words, "
+        "one a passage; written by a program, to try out training on",
+        licence="MIT",
+        size=size,
+        home="ctxemb",
+        place=None,
+        find=lambda folder, _: lab.FOLDER,
+        read=lambda folder: lab.passages(num_passages, lab.SEED),
+        fetch=lambda folder, max_tokens, on_progress: None,
+        files=lambda folder: tuple(sorted(folder.glob("*.py"))),
+        settings={"num_passages": num_passages, "seed": lab.SEED},
     )
 
 
@@ -138,6 +158,8 @@ NAMED = {
             read=wiki_sample.read,
             fetch=fetch_wiki_sample,
         ),
+        lab_corpus("lab", 10_000, "0.5 M words"),
+        lab_corpus("lab:large", 50_000, "2.6 M words"),
         NamedCorpus(
             name="zhwiki",
             description="Chinese Wikipedia in simplified characters, running text",
@@ -210,6 +232,6 @@ def open_named(name: str, max_tokens: int | None, on_progress: Progress | None) 
     """Open a named corpus, fetching it first if need be."""
     path = fetch(name, on_progress, max_tokens=max_tokens)
     corpus = NAMED[name]
-    settings = {"corpus": name, "reading": READING}
+    settings = {"corpus": name, "reading": READING, **corpus.settings}
     description = f"{corpus.description}; {corpus.licence}"
     return Corpus(name, description, corpus.files(path), settings, partial(corpus.read, path), max_tokens)

@@ -6,4 +6,5 @@ ground.
 style.py        what all charts share; itself free of plotly
 comparing.py    the Compare page
 scores.py       the Scores page
+training.py     the Train page
 """

@@ -18,6 +18,7 @@ from ctxemb.training import (
     ContrastiveLearning,
     ContrastiveTrainingConfig,
     LanguageModelling,
+    OnValidation,
     TrainingConfig,
     TrainingError,
     train,
@@ -25,17 +26,23 @@ from ctxemb.training import (
 from ctxemb.word2vec import Word2VecConfig, train_word2vec
 
 
-def run(recipe: Recipe, material: Material, out: Path, world: World) -> Iterator[Progress]:
-    """Train a recipe's model into `out`; see `training.train`. Word2Vec is trained by gensim, in one piece."""
+def run(
+    recipe: Recipe, material: Material, out: Path, world: World, on_validation: OnValidation | None = None
+) -> Iterator[Progress]:
+    """Train a recipe's model into `out`; see `training.train`.
+
+    Word2Vec is trained by gensim, in one piece and without validation.
+    """
     model = recipe.model.model_copy(update={"vocabulary_size": len(material.tokenizer)})
     shared = (material.corpus, material.tokenizer, recipe.text, recipe.reading)
     match model, recipe.training:
         case BiLMConfig(), TrainingConfig() as training:
-            return train(LanguageModelling(model, training, *shared), out, world)
+            return train(LanguageModelling(model, training, *shared), out, world, on_validation)
         case ContrastiveConfig(), ContrastiveTrainingConfig() as training:
             vectors_VE = material.initial.vectors_VE if material.initial else None
             lexicon = material.lexicon.train if material.lexicon else None
-            return train(ContrastiveLearning(model, training, *shared, vectors_VE, lexicon), out, world)
+            objective = ContrastiveLearning(model, training, *shared, vectors_VE, lexicon)
+            return train(objective, out, world, on_validation)
         case StaticConfig(), Word2VecConfig() as training:
             return _train_static(training, recipe, material, out, world)
     raise AssertionError("a recipe's parts are of its family")

@@ -15,7 +15,7 @@ from ctxemb.training.contrastive import ContrastiveLearning, ContrastiveTraining
 from ctxemb.training.folder import PROGRESS, RUN, STATE, RunState, TrainingError
 from ctxemb.training.language_model import LanguageModelling, TrainingConfig, evaluate
 from ctxemb.training.objective import Losses, Objective, ParameterGroup
-from ctxemb.training.run import Run, train
+from ctxemb.training.run import OnValidation, Run, train
 from ctxemb.training.schedule import ScheduleConfig, compute_type, scheduled_rate
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "LanguageModelling",
     "Losses",
     "Objective",
+    "OnValidation",
     "ParameterGroup",
     "Run",
     "RunState",

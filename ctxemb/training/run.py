@@ -6,7 +6,7 @@ sharing of work between ranks (DistributedDataParallel under `torchrun`). What i
 
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -37,24 +37,36 @@ RESCUE_CLIP_NORM = 1.0
 FAILURES_BEFORE_RESTORE = 3
 MAX_RESTORES = 5
 
+OnValidation = Callable[[Objective[Any], int], None]  # the objective with its model, and the step
 
-def train(objective: Objective[Any], out: Path, world: World) -> Iterator[Progress]:
+
+def train(
+    objective: Objective[Any], out: Path, world: World, on_validation: OnValidation | None = None
+) -> Iterator[Progress]:
     """Train an objective's model, or go on with the run in `out` if there is one.
 
     Close the generator to stop: the state is saved and the next call resumes it, with the same loss curve as
     a run that was never interrupted.
 
+    Args:
+        on_validation: called in the first process with the untrained model and after each validation, before anything
+            of that step is saved: for every validation of the curve it was called, however often the run was killed.
+            It may use the model, and draw no random number.
+
     Raises:
         TrainingError: if `out` holds another run, the corpus is too small, or the loss stays non-finite.
     """
-    return Run(objective, out, world).records()
+    return Run(objective, out, world, on_validation).records()
 
 
 class Run:
     """One training run in one process; `records` drives it."""
 
-    def __init__(self, objective: Objective[Any], out: Path, world: World) -> None:
+    def __init__(
+        self, objective: Objective[Any], out: Path, world: World, on_validation: OnValidation | None = None
+    ) -> None:
         self.objective, self.out, self.world, self.config = objective, out, world, objective.config
+        self.on_validation = on_validation if world.is_first else None
         config = self.config
         self.state = RunState(clip_norm=config.clip_norm)
         self.model = objective.model.to(world.device)
@@ -89,6 +101,8 @@ class Run:
         state, config = self.state, self.config
         if self.world.is_first:
             keep_records_until(self.out / PROGRESS, state.step)
+        if self.on_validation and state.step == 0:
+            self.on_validation(self.objective, 0)
         with (self.out / PROGRESS).open("a", encoding="utf-8") if self.world.is_first else nullcontext() as log:
             started = time.perf_counter() - state.seconds
             reason: Literal["finished", "early stop"] = "finished"
@@ -213,6 +227,8 @@ class Run:
         if self.world.is_first and math.isfinite(record.loss_nats):
             for name in ("last", "best") if is_best else ("last",):
                 self._save_checkpoint(self.out / name, record)
+        if self.on_validation and math.isfinite(record.loss_nats):
+            self.on_validation(self.objective, state.step)
         return record
 
     def _save_checkpoint(self, folder: Path, record: AnyValidation) -> None:

@@ -16,9 +16,15 @@ geometry.py     the shape of a space, and corrections of it; spaces.py, measured
 store.py        which store is looked into; neighbours.py, what a use is closest to there
 scores.py       recorded numbers
 settings.py     controls made from a settings model
+recipe_settings.py    what a run is asked for, and what that will cost
+run_store.py        the runs of this machine, and their checkpoints
+runs.py         the list of runs, and what can be done with one
+training.py     one run while it goes on
+compared_runs.py    several runs
 messages.py     errors and problems in a sentence each
 """
 
+from ctxemb.ui.compared_runs import compare_runs
 from ctxemb.ui.contexts import choose_contexts, load_contexts, show_sources
 from ctxemb.ui.controls import choose_checkpoint, choose_example, choose_reading, type_own_sentence, type_word
 from ctxemb.ui.geometry import (
@@ -59,13 +65,16 @@ from ctxemb.ui.neighbours import (
     type_sentences,
 )
 from ctxemb.ui.pairs import edit_candidates, edit_pairs, look_at_pair, offer_kept
+from ctxemb.ui.recipe_settings import start_run
 from ctxemb.ui.results import CHART_CONFIG, is_dark, show_baselines, show_headline, show_layers, show_uses
+from ctxemb.ui.runs import choose_run
 from ctxemb.ui.scores import show_article_tables, show_checkpoint_scores, show_published
 from ctxemb.ui.sentences import edit_sentences, paste_sentences, upload_sentences
 from ctxemb.ui.settings import choose_settings
 from ctxemb.ui.side_by_side import View, choose_second, show_side_by_side
 from ctxemb.ui.spaces import load_space
 from ctxemb.ui.store import choose_store, open_store
+from ctxemb.ui.training import show_run
 from ctxemb.ui.why import show_why
 
 __all__ = [
@@ -80,11 +89,13 @@ __all__ = [
     "choose_lexicon",
     "choose_map",
     "choose_reading",
+    "choose_run",
     "choose_search",
     "choose_second",
     "choose_settings",
     "choose_store",
     "choose_top",
+    "compare_runs",
     "describe_drawing",
     "describe_store",
     "draw_map",
@@ -121,6 +132,7 @@ __all__ = [
     "show_problems",
     "show_published",
     "show_report",
+    "show_run",
     "show_selected",
     "show_self_similarity",
     "show_separation",
@@ -132,6 +144,7 @@ __all__ = [
     "show_stability",
     "show_uses",
     "show_why",
+    "start_run",
     "type_own",
     "type_own_sentence",
     "type_sentences",

@@ -31,6 +31,7 @@ from ctxemb.encoder import Encoder
 from ctxemb.models.reading import Reading
 from ctxemb.review import Sample, open_sample
 from ctxemb.text import Language, script_problem
+from ctxemb.ui.run_store import run_checkpoints
 
 FIRST_CHECKPOINT = "en-contrastive"
 CHECKPOINTS_VARIABLE = "CTXEMB_CHECKPOINTS"
@@ -65,11 +66,13 @@ class Result:
 
 
 def find_checkpoints() -> dict[str, Path]:
-    """Checkpoint folders by name: those that ship with the app, unless $CTXEMB_CHECKPOINTS holds one of that name."""
+    """Checkpoint folders by name: those that ship with the app, unless $CTXEMB_CHECKPOINTS holds one of that name, and
+    the best ones of the runs on this machine.
+    """
     roots = [Path(root) for root in (SHIPPED, os.environ.get(CHECKPOINTS_VARIABLE)) if root]
     found = {path.parent.name: path.parent for root in roots for path in sorted(root.glob(f"*/{CONFIG}"))}
     first = {FIRST_CHECKPOINT: found[FIRST_CHECKPOINT]} if FIRST_CHECKPOINT in found else {}
-    return first | found
+    return first | found | run_checkpoints()
 
 
 @st.cache_resource(max_entries=2, show_spinner="Loading the checkpoint …")

@@ -146,6 +146,13 @@ def format_number(value: float, pattern: str = ".2f") -> str:
     return "–" if np.isnan(value) else f"{value:{pattern}}".replace("-", "−")
 
 
+def format_seconds(seconds: float) -> str:
+    """A duration in the unit that fits."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5_400 else f"{seconds / 3600:.1f} h"
+
+
 def _between(encoding: Encoding) -> list[str]:
     """What stands before each token and after the last."""
     ends = [0, *(end for _, end in encoding.spans)]

@@ -74,9 +74,10 @@ def serve(log: Path, **variables: str) -> Iterator[str]:
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless", "true"]
     command += ["--server.address", "127.0.0.1", "--server.port", str(port), "--server.fileWatcherType", "none"]
+    runs = {"CTXEMB_RUNS": str(log.parent / f"runs of {log.stem}")}
     with log.open("w") as stream:
         server = subprocess.Popen(
-            command, cwd=ROOT, env=os.environ | variables, stdout=stream, stderr=subprocess.STDOUT
+            command, cwd=ROOT, env=os.environ | runs | variables, stdout=stream, stderr=subprocess.STDOUT
         )
         try:
             address = f"http://127.0.0.1:{port}"

@@ -45,6 +45,7 @@ def open_app(checkpoints: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("CTXEMB_CHECKPOINTS", str(checkpoints))
     monkeypatch.setenv("CTXEMB_DATA", str(tmp_path / "no data"))
     monkeypatch.setenv("CTXEMB_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("CTXEMB_RUNS", str(tmp_path / "runs"))
     monkeypatch.setattr("ctxemb.ui.loading.SHIPPED", checkpoints / "none")
     monkeypatch.setattr("ctxemb.calibration.SAMPLES", {"en": (), "zh": ()})
 

@@ -15,12 +15,15 @@ def test_the_list_says_what_is_here_and_how_to_get_the_rest(empty_data_folder):
         "enwiki",
         "wordnet-examples",
         "wiki-sample",
+        "lab",
+        "lab:large",
         "zhwiki",
         "people-daily-1998",
         "tatoeba-zh",
     ]
-    assert {name for name, corpus in corpora.items() if corpus.found} == {"wiki-sample"}
+    assert {name for name, corpus in corpora.items() if corpus.found} == {"wiki-sample", "lab", "lab:large"}
     assert corpora["wiki-sample"].how_to_get == "It comes with gensim 4.4 (pip install gensim)."
+    assert corpora["lab"].how_to_get == "It comes with ctxemb."
     assert corpora["enwiki"].how_to_get.endswith(
         f"put it at {empty_data_folder}/enwiki/text.txt.xz (one paragraph a line)."
     )
