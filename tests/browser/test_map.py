@@ -80,6 +80,8 @@ def test_placing_a_sentence_adds_exactly_one_marker(open_page: OpenPage, familie
     place.fill("We sat on the <b>bank</b> of the river .")
     place.press("Enter")
     expect(page.locator(".js-plotly-plot .legendtext").filter(has_text="your sentence")).to_be_visible(timeout=JOB_MS)
+    expect(page.locator(".js-plotly-plot")).to_have_count(1)  # the map before it stays until the page is through
+    expect(page.locator(SETTLED)).to_be_visible()
     after = points(page)
     assert [(p["row"], p["x"], p["y"]) for p in after[:-1]] == [(p["row"], p["x"], p["y"]) for p in before]
     assert after[-1]["row"] == -1
