@@ -159,7 +159,7 @@ NAMED = {
             fetch=fetch_wiki_sample,
         ),
         lab_corpus("lab", 10_000, "0.5 M words"),
-        lab_corpus("lab:large", 50_000, "2.6 M words"),
+        lab_corpus("lab:large", 50_000, "2.5 M words"),
         NamedCorpus(
             name="zhwiki",
             description="Chinese Wikipedia in simplified characters, running text",

@@ -154,14 +154,14 @@ RECIPES = {
             # small batches at a high rate: only after some 500 steps does a topic outlast the words that name it
             training=TrainingConfig(
                 num_epochs=10,
-                max_steps=2_400,
+                max_steps=3_000,
                 batch_tokens=300,
                 learning_rate=0.02,
                 warmup_steps=50,
                 clip_norm=1.0,
-                validate_every=100,
+                validate_every=150,
                 max_validation_tokens=5_000,
-                save_every=100,
+                save_every=150,
             ),
             reading=Reading(readout="sentence", layer="last"),
         ),
