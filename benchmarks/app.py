@@ -7,10 +7,9 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from benchmarks.checkpoint import SHIPPED, untrained_checkpoint
+from benchmarks.checkpoint import app_variables
 from benchmarks.report import Row, limit_row
 from benchmarks.sizes import Sizes
-from benchmarks.text import load_text
 from tests.browser.conftest import launch, serve
 
 FIRST_PAINT_SECONDS = 6
@@ -26,10 +25,7 @@ WHEN_REDRAWN = f"before => {{ const now = {READ}; return now && now !== before &
 
 def run(sizes: Sizes, folder: Path) -> Iterator[Row]:
     """First paint of Compare (the first start only warms the disk cache), and redraws of the last start."""
-    variables = {}
-    if not SHIPPED.is_dir():
-        untrained_checkpoint(sizes, load_text(sizes, folder), folder / "checkpoints" / "untrained")
-        variables["CTXEMB_CHECKPOINTS"] = str(folder / "checkpoints")
+    variables = app_variables(sizes, folder)
     paints, redraws = [], []
     with sync_playwright() as playwright:
         try:

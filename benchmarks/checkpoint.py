@@ -5,7 +5,7 @@ from pathlib import Path
 import torch
 
 from benchmarks.sizes import Sizes
-from benchmarks.text import Text
+from benchmarks.text import Text, load_text
 from ctxemb.checkpoint import save_checkpoint
 from ctxemb.models.bilm import BiLM, BiLMConfig
 
@@ -33,3 +33,11 @@ def untrained_checkpoint(sizes: Sizes, text: Text, folder: Path) -> Path:
 def shipped_or_untrained(sizes: Sizes, text: Text, folder: Path) -> Path:
     """The one a user has."""
     return SHIPPED if SHIPPED.is_dir() else untrained_checkpoint(sizes, text, folder)
+
+
+def app_variables(sizes: Sizes, folder: Path) -> dict[str, str]:
+    """What the app's environment needs to have a checkpoint: nothing where one is shipped."""
+    if SHIPPED.is_dir():
+        return {}
+    untrained_checkpoint(sizes, load_text(sizes, folder), folder / "checkpoints" / "untrained")
+    return {"CTXEMB_CHECKPOINTS": str(folder / "checkpoints")}

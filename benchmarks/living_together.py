@@ -10,10 +10,9 @@ from unittest.mock import patch
 from playwright.sync_api import sync_playwright
 
 from benchmarks.app import NOUNS, open_compare, time_redraws
-from benchmarks.checkpoint import SHIPPED, untrained_checkpoint
+from benchmarks.checkpoint import app_variables
 from benchmarks.report import Row, limit_row
 from benchmarks.sizes import Sizes
-from benchmarks.text import load_text
 from ctxemb.runs import LIVE, ProgressReader, Run, RunRequest, RunStore
 from tests.browser.conftest import launch, serve
 
@@ -28,9 +27,7 @@ SETTINGS = ("training.num_epochs=1000", "training.max_steps=1000000", "training.
 def run(sizes: Sizes, folder: Path) -> Iterator[Row]:
     """The training alone beside the idle app, then with a visitor who types one sentence after the other."""
     variables = {"CTXEMB_RUNS": str(folder / "runs"), "CTXEMB_CACHE": str(folder / "cache")}
-    if not SHIPPED.is_dir():
-        untrained_checkpoint(sizes, load_text(sizes, folder), folder / "checkpoints" / "untrained")
-        variables["CTXEMB_CHECKPOINTS"] = str(folder / "checkpoints")
+    variables |= app_variables(sizes, folder)
     with sync_playwright() as playwright:
         try:
             browser = launch(playwright)

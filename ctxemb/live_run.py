@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from ctxemb.probe import ProbeHistory, read_probe
+from ctxemb.probe.folder import POINTS
 from ctxemb.progress import parse_record
 from ctxemb.runs import ProgressReader, Run
-from ctxemb.runs.run import PROGRESS
-from ctxemb.training import RUN
+from ctxemb.training import PROGRESS, RUN
 from ctxemb.watch import Finding, Watcher
 
 TAIL_BYTES = 4_096
@@ -56,7 +56,7 @@ class LiveRun:
     def update(self) -> None:
         """Read what is new."""
         has_news = self.reader.read()
-        path = self.run.trained / "probe.jsonl"
+        path = self.run.trained / POINTS
         if path.exists():
             stat = path.stat()
             if (stat.st_mtime_ns, stat.st_size) != self._probed:

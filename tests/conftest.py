@@ -5,10 +5,11 @@ import os
 os.environ["OMP_NUM_THREADS"] = "1"  # before torch is imported, also in the processes that tests start
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
 
+import dataclasses
 import itertools
 import math
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -24,6 +25,7 @@ from ctxemb.distributed import World
 from ctxemb.models.bilm import BiLMConfig
 from ctxemb.models.contrastive import ContrastiveConfig
 from ctxemb.models.static import StaticConfig
+from ctxemb.progress import EndRecord, Progress
 from ctxemb.recipes import LexiconChoice, Recipe, prepare, run
 from ctxemb.text import TextConfig, WordTokenizer
 from ctxemb.tokenized import TokenizedCorpus, tokenize, train_tokenizer
@@ -55,6 +57,23 @@ PASSAGES = (
     "A {person} worked in the {adjective} plant near the city . The plant made {adjective} cars for the {person} .",
 )
 SYNONYMS = ("old,quiet", "new,green", "farmer,singer", "teacher,doctor", "river,water", "loan,money")
+
+
+def curve(records: Iterable[Progress]) -> list[dict]:
+    """Everything in steps, validations and rescues that does not depend on the clock."""
+    clock = ("tokens_per_second", "eta_seconds", "seconds")
+    return [
+        {key: value for key, value in dataclasses.asdict(record).items() if key not in clock}
+        for record in records
+        if not isinstance(record, EndRecord)
+    ]
+
+
+def write_two_senses(path: Path) -> None:
+    """240 sentences out of FRAMES and WORDS, one a line, the same every time."""
+    rng = np.random.default_rng(0)
+    lines = [frame.format(**{k: rng.choice(v) for k, v in WORDS.items()}) for frame in FRAMES for _ in range(40)]
+    path.write_text("\n".join(rng.permutation(lines)) + "\n", encoding="utf-8")
 
 
 class TinyRecipes(NamedTuple):
@@ -135,10 +154,8 @@ def slots_bound_nats() -> float:
 def tiny_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a finished training run on a small English text."""
     folder = tmp_path_factory.mktemp("tiny")
-    rng = np.random.default_rng(0)
-    lines = [frame.format(**{k: rng.choice(v) for k, v in WORDS.items()}) for frame in FRAMES for _ in range(40)]
     path = folder / "text.txt"
-    path.write_text("\n".join(rng.permutation(lines)) + "\n", encoding="utf-8")
+    write_two_senses(path)
     recipe = Recipe(
         name="tiny",
         description="seconds on one core",

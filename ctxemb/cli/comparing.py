@@ -5,7 +5,16 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from ctxemb.cli.terminal import AsJson, CheckpointPath, console, load_encoder, print_json, screen
+from ctxemb.cli.terminal import (
+    AsJson,
+    CheckpointPath,
+    LayerName,
+    ReadoutName,
+    console,
+    load_encoder,
+    print_json,
+    screen,
+)
 
 
 def compare(
@@ -13,8 +22,8 @@ def compare(
     sentences: Annotated[list[str], typer.Argument(help="Sentences that hold the word", metavar="SENTENCE...")],
     word: Annotated[str, typer.Option(help="Target word")],
     sense: Annotated[list[str] | None, typer.Option(help="Sense of each sentence, in order; repeat")] = None,
-    readout: Annotated[str | None, typer.Option(help="here, context or sentence")] = None,
-    layer: Annotated[str | None, typer.Option(help="0, 1, ..., last, mean or weighted")] = None,
+    readout: ReadoutName = None,
+    layer: LayerName = None,
     centring: Annotated[str, typer.Option(help="off, 'all words' or 'per word'")] = "off",
     as_json: AsJson = False,
 ) -> None:

@@ -13,6 +13,9 @@ from ctxemb.cli.terminal import (
     AsJson,
     CheckpointPath,
     Device,
+    LayerName,
+    ReadoutName,
+    TextColumnName,
     Threads,
     console,
     counter,
@@ -30,10 +33,10 @@ def encode(
     input: Annotated[Path, typer.Option(help="Text file or table; one sentence a line or row")],
     output: Annotated[Path, typer.Option(help="File to write: .parquet or .npz")],
     word: Annotated[str | None, typer.Option(help="Write only the vectors of this word")] = None,
-    text_column: Annotated[str | None, typer.Option(help="Text column of csv, tsv, jsonl or parquet")] = None,
+    text_column: TextColumnName = None,
     split: Annotated[bool, typer.Option("--split", help="Split lines into sentences first")] = False,
-    readout: Annotated[str | None, typer.Option(help="here, context or sentence")] = None,
-    layer: Annotated[str | None, typer.Option(help="0, 1, ..., last, mean or weighted")] = None,
+    readout: ReadoutName = None,
+    layer: LayerName = None,
     device: Device = "auto",
     precision: Annotated[
         Literal["float32", "bfloat16"], typer.Option(help="Of matrix products; bfloat16 is faster on some processors")

@@ -11,6 +11,9 @@ from ctxemb.cli.terminal import (
     AsJson,
     CheckpointPath,
     Device,
+    LayerName,
+    ReadoutName,
+    TextColumnName,
     Threads,
     console,
     counter,
@@ -37,9 +40,9 @@ def index(
         Literal["float32", "float16"], typer.Option("--vectors", help="Numbers kept; float16 takes half the disk")
     ] = "float32",
     max_tokens: Annotated[int | None, typer.Option(min=1, help="Read at most this many words")] = None,
-    text_column: Annotated[str | None, typer.Option(help="Text column of csv, tsv, jsonl or parquet")] = None,
-    readout: Annotated[str | None, typer.Option(help="here, context or sentence")] = None,
-    layer: Annotated[str | None, typer.Option(help="0, 1, ..., last, mean or weighted")] = None,
+    text_column: TextColumnName = None,
+    readout: ReadoutName = None,
+    layer: LayerName = None,
     device: Device = "auto",
     threads: Threads = None,
 ) -> None:

@@ -7,7 +7,19 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from ctxemb.cli.terminal import AsJson, Device, Threads, console, print_json, screen
+from ctxemb.cli.terminal import (
+    AsJson,
+    Corpora,
+    Device,
+    MaxTokens,
+    RecipeName,
+    Settings,
+    TextColumnName,
+    Threads,
+    console,
+    print_json,
+    screen,
+)
 from ctxemb.runs import LIVE, Run, RunRequest, RunStore
 
 runs_app = typer.Typer(no_args_is_help=True, help=__doc__)
@@ -64,12 +76,12 @@ def show_run(id: Id, root: Root = None, as_json: AsJson = False) -> None:
 
 @runs_app.command("start")
 def start_run(
-    recipe: Annotated[str, typer.Argument(help="Name of a recipe; a wrong one lists them", metavar="RECIPE")],
+    recipe: RecipeName,
     name: Annotated[str | None, typer.Option(help="Shown in lists (default: the recipe's)")] = None,
-    corpus: Annotated[list[str] | None, typer.Option(help="Named corpus or file; repeat to mix")] = None,
-    setting: Annotated[list[str] | None, typer.Option("--set", help="e.g. training.learning_rate=0.002")] = None,
-    max_tokens: Annotated[int | None, typer.Option(min=1, help="Read at most this many words of each corpus")] = None,
-    text_column: Annotated[str | None, typer.Option(help="Text column of csv, tsv, jsonl or parquet")] = None,
+    corpus: Corpora = None,
+    setting: Settings = None,
+    max_tokens: MaxTokens = None,
+    text_column: TextColumnName = None,
     device: Device = "auto",
     threads: Threads = None,
     root: Root = None,

@@ -19,6 +19,13 @@ CheckpointPath = Annotated[Path, typer.Argument(help="Checkpoint folder", metava
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON to stdout, for programs")]
 Device = Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1 ...")]
 Threads = Annotated[int | None, typer.Option(min=1, help="CPU threads (default: torch's own choice)")]
+RecipeName = Annotated[str, typer.Argument(help="Name of a recipe; a wrong one lists them", metavar="RECIPE")]
+Corpora = Annotated[list[str] | None, typer.Option(help="Named corpus or file; repeat to mix")]
+Settings = Annotated[list[str] | None, typer.Option("--set", help="e.g. training.learning_rate=0.002")]
+MaxTokens = Annotated[int | None, typer.Option(min=1, help="Read at most this many words of each corpus")]
+TextColumnName = Annotated[str | None, typer.Option(help="Text column of csv, tsv, jsonl or parquet")]
+ReadoutName = Annotated[str | None, typer.Option("--readout", help="here, context or sentence")]
+LayerName = Annotated[str | None, typer.Option("--layer", help="0, 1, ..., last, mean or weighted")]
 
 
 def load_encoder(

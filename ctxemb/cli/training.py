@@ -10,7 +10,19 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from ctxemb.cli.terminal import Device, Threads, calibrate_checkpoint, console, counter, set_threads
+from ctxemb.cli.terminal import (
+    Corpora,
+    Device,
+    MaxTokens,
+    RecipeName,
+    Settings,
+    TextColumnName,
+    Threads,
+    calibrate_checkpoint,
+    console,
+    counter,
+    set_threads,
+)
 from ctxemb.corpora import open_corpus
 
 if TYPE_CHECKING:
@@ -21,12 +33,12 @@ if TYPE_CHECKING:
 
 
 def train(
-    recipe: Annotated[str, typer.Argument(help="Name of a recipe; a wrong one lists them", metavar="RECIPE")],
+    recipe: RecipeName,
     out: Annotated[Path, typer.Option(help="Folder of the run; a run that is there is resumed")],
-    corpus: Annotated[list[str] | None, typer.Option(help="Named corpus or file; repeat to mix")] = None,
-    setting: Annotated[list[str] | None, typer.Option("--set", help="e.g. training.learning_rate=0.002")] = None,
-    max_tokens: Annotated[int | None, typer.Option(min=1, help="Read at most this many words of each corpus")] = None,
-    text_column: Annotated[str | None, typer.Option(help="Text column of csv, tsv, jsonl or parquet")] = None,
+    corpus: Corpora = None,
+    setting: Settings = None,
+    max_tokens: MaxTokens = None,
+    text_column: TextColumnName = None,
     device: Device = "auto",
     threads: Threads = None,
     probe: Annotated[

@@ -78,16 +78,15 @@ def build_table(
     }
     # all trainings first, so that nothing else runs beside the clock
     for trained, of_seeds in [(opponents, seeds), *((others, (0,)) for others in shorter.values())]:
-        for recipe in (trained.control, trained.contrastive):
+        for recipe in trained.recipes:
             for seed in of_seeds:
                 trained.train(recipe, seed, on_progress)
     columns, trials = [], []
-    for side in ("control", "contrastive"):
-        recipe = getattr(opponents, side)
+    for side, recipe in enumerate(opponents.recipes):
         candidates = [_candidate(opponents, recipe, seed, ids, config, on_progress) for seed in seeds]
         columns.append([_measured(candidate, measures, on_progress) for candidate in candidates])
         for share, others in sorted(shorter.items()):
-            candidate = _candidate(others, getattr(others, side), 0, ids, config, on_progress)
+            candidate = _candidate(others, others.recipes[side], 0, ids, config, on_progress)
             trials.append(_trial(recipe, share, _measured(candidate, measures, on_progress)))
         if shorter:
             trials.append(_trial(recipe, 1.0, columns[-1][0]))

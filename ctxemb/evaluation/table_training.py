@@ -54,6 +54,11 @@ class Opponents:
     content: tuple[str, ...]
 
     @property
+    def recipes(self) -> tuple[Recipe, Recipe]:
+        """The control's and the contrastive encoder's."""
+        return self.control, self.contrastive
+
+    @property
     def start_seconds(self) -> float:
         """What the initial vectors of the contrastive encoder cost; 0 if it starts from random ones."""
         return self.material.initial.seconds if self.material.initial else 0.0

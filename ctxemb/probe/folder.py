@@ -22,6 +22,7 @@ from ctxemb.atomic import replace_file
 from ctxemb.comparison import Centring
 from ctxemb.probe.uses import ProbedUse
 
+POINTS = "probe.jsonl"
 MAX_FRAMES = 100
 
 
@@ -42,7 +43,7 @@ class ProbeFolder:
     """The probe's files in one run's folder; nothing is written before `add`."""
 
     def __init__(self, run: Path) -> None:
-        self._points, self._frames = run / "probe.jsonl", run / "probe"
+        self._points, self._frames = run / POINTS, run / "probe"
         self._uses = self._frames / "uses.json"
 
     def uses(self) -> list[ProbedUse]:

@@ -13,11 +13,12 @@ from ctxemb.runs.process import LOG, living_process
 from ctxemb.runs.reader import ProgressReader
 from ctxemb.runs.report import ENDS, LOCK, REQUEST, STOP, TRAINED, Report, read_report
 from ctxemb.runs.request import RunRequest
+from ctxemb.training import PROGRESS
 
 if TYPE_CHECKING:
     from ctxemb.runs.store import RunStore
 
-ABOUT, TICKET, PROGRESS = "about.json", "ticket", "progress.jsonl"
+ABOUT, TICKET = "about.json", "ticket"
 LOG_TAIL_BYTES = 1 << 16
 
 State = Literal["queued", "starting", "reading", "training", "stopping", "stopped", "finished", "failed", "interrupted"]

@@ -1,5 +1,6 @@
 """Several runs over each other, the settings in which they differ, and what came of them."""
 
+from collections import Counter
 from typing import cast
 
 import streamlit as st
@@ -38,7 +39,8 @@ NUMBERS = {
 def compare_runs() -> None:
     """Several runs over each other, the settings in which they differ, and what came of them."""
     runs = {run.id: run for run in open_store().list() if (run.trained / RUN).is_file()}
-    names = {id: run.name if [r.name for r in runs.values()].count(run.name) == 1 else id for id, run in runs.items()}
+    counts = Counter(run.name for run in runs.values())
+    names = {id: run.name if counts[run.name] == 1 else id for id, run in runs.items()}
     chosen = st.multiselect(
         "Runs",
         list(runs),
@@ -64,7 +66,8 @@ def compare_runs() -> None:
     lines = {run.name: curve(run, measure, part, axis) for run in opened}
     st.plotly_chart(overlay_chart(lines, axis, measure, is_log), key="overlay", config=CHART_CONFIG)
     st.subheader("What came of them")
-    st.dataframe(outcomes(opened), key="outcomes", column_config=NUMBERS, placeholder="–")
+    came_of = outcomes(opened)
+    st.dataframe(came_of, key="outcomes", column_config=NUMBERS, placeholder="–")
     st.caption("Gap and AUC are of the probed sentences: they compare only between runs probed with the same ones.")
     st.subheader("Where they differ")
     differing = differing_settings(opened)
@@ -76,7 +79,7 @@ def compare_runs() -> None:
         for label, table, index in (
             ("Curves as CSV", curves_table(opened, measure, part), False),
             ("Settings as CSV", differing, True),
-            ("Outcomes as CSV", outcomes(opened), True),
+            ("Outcomes as CSV", came_of, True),
         ):
             st.download_button(
                 label,

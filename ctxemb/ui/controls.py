@@ -32,8 +32,7 @@ def choose_checkpoint() -> Model:
         st.stop()
     with user_errors():
         name = st.selectbox("Checkpoint", list(paths), key="checkpoint", bind="query-params")
-        changed = max(path.stat().st_mtime_ns for path in paths[name].iterdir())
-        return loading.load_model(str(paths[name]), changed)
+        return loading.open_model(paths[name])
 
 
 def choose_reading(model: Model, offer_centring: bool = True) -> tuple[Reading, Centring]:
@@ -112,12 +111,7 @@ def type_own_sentence(model: Model, word: str) -> Sentence | None:
         key="own",
         bind="query-params",
     ).strip()
-    count = sum(token.casefold() == word.casefold() for token in model.encoder.tokenizer.encode(text).words)
-    chosen = 1
-    if count > 1:
-        options = range(1, count + 1)
-        chosen = st.segmented_control(f"Which “{plain(word)}”?", options, default=1, required=True, key="which")
-    own = Sentence(text, None, chosen) if text else None
+    own = choose_occurrence(model, text, word, f"Which “{plain(word)}”?", "which")
     st.button(
         "Keep",
         icon=":material/add:",
@@ -127,6 +121,19 @@ def type_own_sentence(model: Model, word: str) -> Sentence | None:
         help=KEEP_HELP,
     )
     return own
+
+
+def choose_occurrence(model: Model, text: str, word: str, label: str, key: str) -> Sentence | None:
+    """A typed sentence with the occurrence of the word that is meant, asked for where there are several; None without.
+
+    Args:
+        label, key: of the control.
+    """
+    count = sum(token.casefold() == word.casefold() for token in model.encoder.tokenizer.encode(text).words)
+    chosen = 1
+    if count > 1:
+        chosen = st.segmented_control(label, range(1, count + 1), default=1, required=True, key=key)
+    return Sentence(text, None, chosen) if text else None
 
 
 def _take_over(model: Model) -> None:

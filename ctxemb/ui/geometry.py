@@ -87,8 +87,7 @@ def choose_beside(space: Space, model: Model, reading: Reading) -> list[Space]:
             if name == STATIC_VECTORS:
                 other = load_space(model, model.encoder.reading_for(reading.readout, 0))
             else:
-                changed = max(file.stat().st_mtime_ns for file in paths[name].iterdir())
-                other = load_other(str(paths[name]), changed)
+                other = load_other(str(paths[name]), loading.last_changed(paths[name]))
         except ValueError as error:
             show_error(f"{name} cannot be drawn: {error}")
         else:

@@ -75,6 +75,20 @@ def find_checkpoints() -> dict[str, Path]:
     return first | found | run_checkpoints()
 
 
+def open_model(path: Path) -> Model:
+    """A checkpoint as it is on disk now.
+
+    Raises:
+        CheckpointError: if it cannot be opened.
+    """
+    return load_model(str(path), last_changed(path))
+
+
+def last_changed(path: Path) -> int:
+    """When the newest file of a checkpoint was written, in nanoseconds."""
+    return max(file.stat().st_mtime_ns for file in path.iterdir())
+
+
 @st.cache_resource(max_entries=2, show_spinner="Loading the checkpoint …")
 def load_model(path: str, changed: int) -> Model:
     """Open a checkpoint once for all sessions (Streamlit locks the load); `changed` tells a new file from an old."""

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import streamlit as st
-from annotated_types import Ge, Le
 
 from ctxemb.analysis.projection import ProjectionConfig
 from ctxemb.figures.mapping import COLORINGS, ColorBy
+from ctxemb.ui.settings import field_range
 
 METHODS = {"t-sne": "t-SNE", "umap": "UMAP", "pca": "PCA"}
 SETTINGS = {"t-sne": ("perplexity", "max_iter"), "umap": ("num_neighbors", "min_dist"), "pca": ()}
@@ -81,14 +81,15 @@ def setting_label(name: str) -> str:
 
 def _choose_number(name: str) -> Any:
     field = ProjectionConfig.model_fields[name]
-    lowest = next(bound.ge for bound in field.metadata if isinstance(bound, Ge))
-    highest = next(bound.le for bound in field.metadata if isinstance(bound, Le))
     kind = float if field.annotation is float else int
+    lowest, highest = field_range(field, kind(1))
     return st.number_input(
         setting_label(name),
-        *map(kind, (cast(Any, lowest), cast(Any, highest), field.default)),
-        step=kind(1) if cast(Any, highest) > 1 else 0.05,
-        format=None if kind is int else "%.0f" if cast(Any, highest) > 1 else "%.2f",
+        lowest,
+        highest,
+        kind(field.default),
+        step=kind(1) if highest > 1 else 0.05,
+        format=None if kind is int else "%.0f" if highest > 1 else "%.2f",
         key=name,
         bind="query-params",
         help=field.description,

@@ -18,7 +18,7 @@ from ctxemb.store import AMONG, ASKED, MAX_ASKED, Among, Answer, Hit, StoreError
 from ctxemb.store.about import describe
 from ctxemb.store.vectors import MIN_CONTEXTS
 from ctxemb.text import Language, script_problem
-from ctxemb.ui.controls import FIRST_WORDS, MAX_OWN_CHARACTERS, MAX_WORD_CHARACTERS
+from ctxemb.ui.controls import FIRST_WORDS, MAX_OWN_CHARACTERS, MAX_WORD_CHARACTERS, choose_occurrence
 from ctxemb.ui.loading import Model
 from ctxemb.ui.messages import plain, show_error
 from ctxemb.ui.results import format_number, show_metrics
@@ -105,13 +105,8 @@ def type_sentences(model: Model, word: str) -> list[Sentence | None]:
                 key=side,
                 bind="query-params",
             ).strip()
-            count = sum(w.casefold() == word.casefold() for w in model.encoder.tokenizer.encode(typed).words)
-            chosen = 1
-            if count > 1:
-                options = range(1, count + 1)
-                label = f"Which “{plain(word)}” of the {side} sentence?"
-                chosen = st.segmented_control(label, options, default=1, required=True, key=f"which {side}")
-            sentences.append(Sentence(typed, None, int(chosen)) if typed else None)
+            label = f"Which “{plain(word)}” of the {side} sentence?"
+            sentences.append(choose_occurrence(model, typed, word, label, f"which {side}"))
     return sentences
 
 

@@ -75,7 +75,7 @@ def _choices(kinds: Sequence[Any]) -> list[Any]:
 
 def _number(field: FieldInfo, label: str, value: Any, shared: dict[str, Any], is_float: bool) -> Any:
     step = _step(value) if is_float else 1
-    lowest, highest = _range(field, step)
+    lowest, highest = field_range(field, step)
     return st.number_input(
         label,
         min_value=lowest,
@@ -94,7 +94,7 @@ def _step(value: float | None) -> float:
     return USUAL_STEP if not value or abs(value) >= USUAL_STEP else 10.0 ** math.floor(math.log10(abs(value)))
 
 
-def _range(field: FieldInfo, step: float) -> tuple[Any, Any]:
+def field_range(field: FieldInfo, step: float) -> tuple[Any, Any]:
     """The lowest and highest value that a control with this step may take."""
     lowest = highest = None
     margin = step if isinstance(step, int) else step / 1_000  # of a float that has to be above, how little

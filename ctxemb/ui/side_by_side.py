@@ -18,7 +18,7 @@ from ctxemb.models.reading import Reading
 from ctxemb.text import Language
 from ctxemb.ui import loading
 from ctxemb.ui.contexts import Source, load_contexts
-from ctxemb.ui.loading import Model, load_model
+from ctxemb.ui.loading import Model
 from ctxemb.ui.map_controls import Choice
 from ctxemb.ui.mapping import Drawing, draw_map, key_of
 
@@ -57,7 +57,7 @@ def choose_second(first: Model) -> View:
             bind="query-params",
             width=220,
         )
-        model = load_model(str(paths[name]), max(path.stat().st_mtime_ns for path in paths[name].iterdir()))
+        model = loading.open_model(paths[name])
         readings = _readings(model)
         labels = [_label(model, reading) for reading in readings]
         own = labels.index(_label(model, model.encoder.config.reading))

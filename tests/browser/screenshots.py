@@ -2,9 +2,10 @@
 
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
-from playwright.sync_api import Browser, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from ctxemb.runs import RunRequest, RunStore
 from tests.browser.conftest import ROOT, TIMEOUT_MS, launch, serve
@@ -12,6 +13,7 @@ from tests.browser.test_compare import wait_for_numbers
 from tests.browser.test_geometry import wait_for_corrections
 from tests.browser.test_map import wait_for_map
 from tests.browser.test_neighbours import wait_for_neighbours
+from tests.browser.test_pages import SETTLED
 
 ADDRESS = "?own=They+moored+the+little+boat+at+the+bank+and+walked+down+to+the+water+."
 GEOMETRY = "geometry?beside=static+vectors&beside=en-bilm"
@@ -20,43 +22,21 @@ SIZE = {"width": 1400, "height": 1320}
 TRAIN_SIZE = {"width": 1400, "height": 2100}
 
 
-def take(browser: Browser, address: str, color_scheme: str) -> None:
-    context = browser.new_context(viewport=SIZE, color_scheme=color_scheme)  # type: ignore[arg-type]
+def take(
+    browser: Browser,
+    address: str,
+    wait: Callable[[Page], None],
+    name: str,
+    color_scheme: str = "light",
+    size: dict[str, int] = SIZE,
+) -> None:
+    """A picture of what `wait` waits for, as docs/NAME-COLOR_SCHEME.png."""
+    context = browser.new_context(viewport=size, color_scheme=color_scheme)  # type: ignore[arg-type]
     page = context.new_page()
-    page.goto(f"{address}/{ADDRESS}")
-    wait_for_numbers(page)
+    page.goto(address)
+    wait(page)
     page.evaluate("document.fonts.ready")
-    page.screenshot(path=ROOT / "docs" / f"compare-{color_scheme}.png", animations="disabled")
-    context.close()
-
-
-def take_geometry(browser: Browser, address: str) -> None:
-    context = browser.new_context(viewport=SIZE, color_scheme="light")  # type: ignore[arg-type]
-    page = context.new_page()
-    page.goto(f"{address}/{GEOMETRY}")
-    wait_for_corrections(page)
-    page.evaluate("document.fonts.ready")
-    page.screenshot(path=ROOT / "docs" / "geometry-light.png", animations="disabled")
-    context.close()
-
-
-def take_map(browser: Browser, address: str) -> None:
-    context = browser.new_context(viewport=SIZE, color_scheme="light")  # type: ignore[arg-type]
-    page = context.new_page()
-    page.goto(f"{address}/{MAP}")
-    wait_for_map(page)
-    page.evaluate("document.fonts.ready")
-    page.screenshot(path=ROOT / "docs" / "map-light.png", animations="disabled")
-    context.close()
-
-
-def take_neighbours(browser: Browser, address: str) -> None:
-    context = browser.new_context(viewport=SIZE, color_scheme="light")  # type: ignore[arg-type]
-    page = context.new_page()
-    page.goto(f"{address}/neighbours")
-    wait_for_neighbours(page)
-    page.evaluate("document.fonts.ready")
-    page.screenshot(path=ROOT / "docs" / "neighbours-light.png", animations="disabled")
+    page.screenshot(path=ROOT / "docs" / f"{name}-{color_scheme}.png", animations="disabled")
     context.close()
 
 
@@ -70,16 +50,10 @@ def train(runs: Path) -> str:
     return run.id
 
 
-def take_training(browser: Browser, address: str, id: str, color_scheme: str) -> None:
-    context = browser.new_context(viewport=TRAIN_SIZE, color_scheme=color_scheme)  # type: ignore[arg-type]
-    page = context.new_page()
-    page.goto(f"{address}/train?run={id}")
+def wait_for_training(page: Page) -> None:
     expect(page.locator(".st-key-probe-map .js-plotly-plot")).to_be_visible()
     expect(page.get_by_role("heading", name="How far does it carry?")).to_be_visible()
-    expect(page.locator("[data-testid=stApp][data-test-script-state=notRunning]")).to_be_visible()
-    page.evaluate("document.fonts.ready")
-    page.screenshot(path=ROOT / "docs" / f"train-{color_scheme}.png", animations="disabled")
-    context.close()
+    expect(page.locator(SETTLED)).to_be_visible()
 
 
 if __name__ == "__main__":
@@ -91,9 +65,10 @@ if __name__ == "__main__":
     ):
         browser = launch(playwright)
         for color_scheme in ("light", "dark"):
-            take(browser, address, color_scheme)
-        take_geometry(browser, address)
-        take_map(browser, address)
-        take_neighbours(browser, address)
-        take_training(browser, address, train(Path(folder) / "runs"), "light")
+            take(browser, f"{address}/{ADDRESS}", wait_for_numbers, "compare", color_scheme)
+        take(browser, f"{address}/{GEOMETRY}", wait_for_corrections, "geometry")
+        take(browser, f"{address}/{MAP}", wait_for_map, "map")
+        take(browser, f"{address}/neighbours", wait_for_neighbours, "neighbours")
+        run = train(Path(folder) / "runs")
+        take(browser, f"{address}/train?run={run}", wait_for_training, "train", size=TRAIN_SIZE)
         browser.close()

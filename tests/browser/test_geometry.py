@@ -6,9 +6,9 @@ from collections.abc import Callable
 from playwright.sync_api import Page, expect
 
 from tests.browser.test_compare import FITS, NARROW, WIDE, metric, numbers
+from tests.browser.test_pages import SETTLED
 
 OpenPage = Callable[..., Page]
-SETTLED = "[data-testid=stApp][data-test-script-state=notRunning]"
 
 
 def wait_for_corrections(page: Page) -> None:

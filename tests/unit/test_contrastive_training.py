@@ -28,7 +28,6 @@ from ctxemb.pairs import PairBatch
 from ctxemb.progress import (
     ContrastiveStepRecord,
     ContrastiveValidationRecord,
-    EndRecord,
     Step,
     Validation,
     read_progress,
@@ -38,7 +37,7 @@ from ctxemb.training import ContrastiveLearning, ContrastiveTrainingConfig, Trai
 from ctxemb.training.teacher import PassageTeacher
 from ctxemb.training.terms import cloze_term, pair_term, word_term
 from ctxemb.training.words import NONE, RANKS_AROUND, WordChoice, WordSampler
-from tests.conftest import Tokenized, tokenize_lines
+from tests.conftest import Tokenized, curve, tokenize_lines
 
 ALONE = World(0, 1, torch.device("cpu"))
 SYLLABLES = [f"{a}{b}" for a, b in itertools.product("bdfgkl", "aeiou")]
@@ -117,15 +116,6 @@ def lexicon_of(toy: Tokenized, synonyms: Sequence[tuple[str, str]], antonyms: Se
 
 def finish(objective: ContrastiveLearning, out: Path) -> list:
     return list(train(objective, out, ALONE))
-
-
-def curve(records: Sequence) -> list[dict]:
-    clock = ("tokens_per_second", "eta_seconds", "seconds")
-    return [
-        {key: value for key, value in dataclasses.asdict(record).items() if key not in clock}
-        for record in records
-        if not isinstance(record, EndRecord)
-    ]
 
 
 # learning

@@ -25,6 +25,7 @@ from ctxemb.progress import (
 from ctxemb.training import LanguageModelling, ParameterGroup, Run, ScheduleConfig, TrainingConfig, TrainingError
 from ctxemb.training.language_model import evaluate
 from ctxemb.training.optimizer import build_optimizer, set_rate
+from tests.conftest import curve
 
 ALONE = World(0, 1, torch.device("cpu"))
 MODEL = BiLMConfig(vocabulary_size=28, embedding_size=8, hidden_size=16, num_layers=1, dropout=0.2, cutoffs=(10, 20))
@@ -100,15 +101,6 @@ def start(slots, tmp_path):
         return Run(kind(MODEL, config, slots.corpus, slots.tokenizer, slots.text), tmp_path / out, ALONE)
 
     return start
-
-
-def curve(records) -> list[dict]:
-    clock = ("tokens_per_second", "eta_seconds", "seconds")
-    return [
-        {key: value for key, value in dataclasses.asdict(record).items() if key not in clock}
-        for record in records
-        if not isinstance(record, EndRecord)
-    ]
 
 
 def weights(run: Run) -> dict[str, torch.Tensor]:

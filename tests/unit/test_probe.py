@@ -17,11 +17,11 @@ from ctxemb.models.bilm import BiLMConfig
 from ctxemb.models.reading import Reading
 from ctxemb.probe import ALL_WORDS, Probe, ProbedUse, ProbePoint, choose_uses, open_probe, probe_map, read_probe
 from ctxemb.probe.folder import MAX_FRAMES, ProbeFolder
-from ctxemb.progress import EndRecord, ValidationRecord, read_progress
+from ctxemb.progress import ValidationRecord, read_progress
 from ctxemb.recipes import Material, Recipe, prepare, run
 from ctxemb.text import TextConfig
 from ctxemb.training import Run, TrainingConfig
-from tests.conftest import ALONE, FRAMES, WORDS
+from tests.conftest import ALONE, curve, write_two_senses
 
 USES = [
     ProbedUse("bank", "money", "the old bank approved the loan for the farmer ."),
@@ -38,10 +38,8 @@ USES = [
 def material(tmp_path_factory) -> tuple[Recipe, Material]:
     """A recipe of 48 steps, validated every 8, on sentences whose nouns have two senses."""
     folder = tmp_path_factory.mktemp("probed")
-    rng = np.random.default_rng(0)
-    lines = [frame.format(**{k: rng.choice(v) for k, v in WORDS.items()}) for frame in FRAMES for _ in range(40)]
     path = folder / "text.txt"
-    path.write_text("\n".join(rng.permutation(lines)) + "\n", encoding="utf-8")
+    write_two_senses(path)
     recipe = Recipe(
         name="probed",
         description="seconds on one core",
@@ -71,15 +69,6 @@ def probed(material, tmp_path_factory) -> Path:
     for _ in run(*material, out, ALONE, Probe(out, USES)):
         pass
     return out
-
-
-def curve(records) -> list[dict]:
-    clock = ("tokens_per_second", "eta_seconds", "seconds")
-    return [
-        {key: value for key, value in dataclasses.asdict(record).items() if key not in clock}
-        for record in records
-        if not isinstance(record, EndRecord)
-    ]
 
 
 def looks(out: Path) -> tuple[list[ProbePoint], dict[int, np.ndarray]]:

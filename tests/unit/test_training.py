@@ -25,6 +25,7 @@ from ctxemb.progress import (
     read_progress,
 )
 from ctxemb.training import LanguageModelling, Run, TrainingConfig, TrainingError, evaluate, scheduled_rate
+from tests.conftest import curve
 
 ALONE = World(0, 1, torch.device("cpu"))
 MODEL = BiLMConfig(vocabulary_size=28, embedding_size=8, hidden_size=16, num_layers=1, dropout=0.2, cutoffs=(10, 20))
@@ -52,16 +53,6 @@ def start(slots, tmp_path):
         return Run(objective, tmp_path / out, ALONE)
 
     return start
-
-
-def curve(records: Iterable[Progress]) -> list[dict]:
-    """Everything in steps, validations and rescues that does not depend on the clock."""
-    clock = ("tokens_per_second", "eta_seconds", "seconds")
-    return [
-        {key: value for key, value in dataclasses.asdict(record).items() if key not in clock}
-        for record in records
-        if not isinstance(record, EndRecord)
-    ]
 
 
 def weights(model: BiLM) -> dict[str, torch.Tensor]:
