@@ -12,5 +12,9 @@ encoding.py     sentences a second
 memory.py       peak memory of encoding a large file
 tokenizing.py   words a second from text to ids
 app.py          seconds to the first picture, and to the next one
+living_together.py      the same beside a training, and what the training loses by it
+store.py        words a second into a vector store, and looking things up in it
+projection.py   seconds to a map
 report.py       rows and the table
+soak.py         not timed, run by itself: trainings killed again and again, `python -m benchmarks.soak`
 """

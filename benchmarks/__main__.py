@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from benchmarks import app, contrastive, encoding, living_together, memory, projection, store, tokenizing, training
-from benchmarks.report import Row, machine, markdown_table
+from benchmarks.report import Row, load_rows, machine, markdown_table
 from benchmarks.sizes import FULL, QUICK
 
 BENCHMARKS = {
@@ -35,7 +35,11 @@ def main() -> None:
         "--quick", action="store_true", help="tiny sizes: shows that it works, its numbers mean nothing"
     )
     parser.add_argument("--save", action="store_true", help=f"write {RESULTS.name} beside the code")
+    parser.add_argument("--saved", action="store_true", help=f"measure nothing, print the table of {RESULTS.name}")
     arguments = parser.parse_args()
+    if arguments.saved:
+        print(markdown_table(load_rows(RESULTS)))
+        return
     if arguments.quick and arguments.save:
         parser.error("--save is for the full sizes: the numbers of --quick mean nothing")
     if unknown := set(arguments.names) - set(BENCHMARKS):

@@ -1,5 +1,6 @@
 """What a benchmark hands back, and the table of it."""
 
+import json
 import os
 import platform
 from collections.abc import Sequence
@@ -56,6 +57,12 @@ def markdown_table(rows: Sequence[Row]) -> str:
         *(f"| {r.what} | {r.ours} | {r.plain} | {r.ratio} | {r.aim} | {verdicts[r.is_met]} |" for r in rows),
     ]
     return "\n".join(lines)
+
+
+def load_rows(path: Path) -> list[Row]:
+    """The rows of a saved file of results, benchmark after benchmark."""
+    saved = json.loads(path.read_text(encoding="utf-8"))
+    return [Row(**row) for part in saved.values() for row in part["rows"]]
 
 
 def machine() -> str:

@@ -50,12 +50,14 @@ def run(sizes: Sizes, folder: Path) -> Iterator[Row]:
         f"{num_words / seconds:,.0f}",
     )
     yield limit_row(f"peak memory of `index`, {num_words:,} words", peak_gigabytes, LIMIT_GIGABYTES, "GB")
-    yield from _search_rows(uri, folder / "searched", sizes)
+    store, queries_QD = _part_of(uri, folder / "searched", sizes.num_searched)
+    yield from _search_rows(store, queries_QD, sizes)
+    # what a call costs whatever it searches weighs less, the more there is to search
+    yield from _search_rows(VectorStore.open(uri), queries_QD, sizes, has_aims=False)
 
 
-def _search_rows(uri: Path, searched: Path, sizes: Sizes) -> Iterator[Row]:
-    store, queries_QD = _part_of(uri, searched, sizes.num_searched)
-    table = open_table(str(searched), CONTEXTS)
+def _search_rows(store: VectorStore, queries_QD: np.ndarray, sizes: Sizes, has_aims: bool = True) -> Iterator[Row]:
+    table = open_table(store.uri, CONTEXTS)
     assert table is not None
     vectors_ND = vectors_of(table.to_arrow()["vector"], store.about.width)
     exact = NearestNeighbors(n_neighbors=NUM_NEIGHBOURS, algorithm="brute", metric="cosine").fit(vectors_ND)
@@ -69,8 +71,8 @@ def _search_rows(uri: Path, searched: Path, sizes: Sizes) -> Iterator[Row]:
     yield Row(
         f"recall of {NUM_NEIGHBOURS} nearest of {len(vectors_ND):,} vectors, {how}",
         f"{recall:.3f}",
-        aim=f">= {RECALL_AIM}",
-        is_met=recall >= RECALL_AIM,
+        aim=f">= {RECALL_AIM}" if has_aims else "",
+        is_met=recall >= RECALL_AIM if has_aims else None,
     )
     rates = best_rates(
         {
@@ -80,7 +82,7 @@ def _search_rows(uri: Path, searched: Path, sizes: Sizes) -> Iterator[Row]:
         sizes.num_rounds,
     )
     what = f"single queries among {len(vectors_ND):,} vectors, against scikit-learn's exact search, queries/s"
-    yield ratio_row(what, rates["ours"], rates["plain"], SPEED_AIM)
+    yield ratio_row(what, rates["ours"], rates["plain"], SPEED_AIM if has_aims else None)
 
 
 def _part_of(uri: Path, part: Path, num_rows: int) -> tuple[VectorStore, np.ndarray]:

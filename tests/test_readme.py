@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.report import load_rows, markdown_table
 from ctxemb.evaluation.readings import from_rows
 from ctxemb.evaluation.table import ArticleTable
 
@@ -78,6 +79,11 @@ def test_the_articles_table_repeats_its_json(language):
     assert [written[1:] for written in table_rows(f"table:{language}")] == [
         [*row.cells()[1:5], "**missed**" if row.is_met is False else row.cells()[5]] for row in rows
     ]
+
+
+def test_the_table_of_speeds_repeats_the_saved_results():
+    table = README.split("<!-- bench:start -->")[1].split("<!-- bench:end -->")[0].strip()
+    assert table == markdown_table(load_rows(ROOT / "benchmarks" / "results.json"))
 
 
 @pytest.mark.parametrize("checkpoint", CHECKPOINTS, ids=lambda path: path.name)

@@ -18,6 +18,7 @@ from ctxemb.corpora.lab import SENSES, held_out_sentences
 from ctxemb.encoder import Encoder
 
 SENTENCES_PER_SENSE = 12
+SCORED = 2  # draws other held-out sentences than those that the settings were chosen and runs are watched on
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ def score_lab(encoder: Encoder, centring: Centring = "off") -> LabScore:
 def held_out_uses(encoder: Encoder) -> dict[str, list[Use]]:
     """Uses of the lab's words in its held-out sentences, by word; words unknown to the checkpoint are left out."""
     sentences: dict[str, list[Sentence]] = {}
-    for sentence in held_out_sentences(SENTENCES_PER_SENSE):
+    for sentence in held_out_sentences(SENTENCES_PER_SENSE, SCORED):
         sentences.setdefault(sentence.word, []).append(Sentence(sentence.text, sentence.sense))
     found = {word: find_uses(encoder, of_word, word)[0] for word, of_word in sentences.items()}
     return {word: uses for word, uses in found.items() if uses}

@@ -35,7 +35,8 @@ def choose_uses(
     Raises:
         ValueError: if a named word has no sentences or is not in the vocabulary, or too many are named.
     """
-    uses = _lab_sentences() if "lab" in corpora else _example_sentences(language)
+    is_lab = any(name.partition(":")[0] == "lab" for name in corpora)  # of any length: `lab:large`
+    uses = _lab_sentences() if is_lab else _example_sentences(language)
     known = list(dict.fromkeys(use.word for use in uses))
     in_vocabulary = [word for word in known if tokenizer.word_id(word) != UNK]
     for word in words or ():

@@ -186,7 +186,7 @@ RECIPES = {
                 warmup_steps=30,
                 embedding_rate=1.0,
                 clip_norm=1.0,
-                validate_every=60,
+                validate_every=30,  # the gap opens within the first hundred steps
                 save_every=60,
                 validation_share=0.05,
             ),

@@ -13,7 +13,7 @@ from ctxemb.checkpoint import save_checkpoint
 from ctxemb.comparison import TargetError
 from ctxemb.corpora import open_corpus
 from ctxemb.corpora.lab import held_out_sentences
-from ctxemb.evaluation.lab import SENTENCES_PER_SENSE, held_out_uses, score_lab
+from ctxemb.evaluation.lab import SCORED, SENTENCES_PER_SENSE, held_out_uses, score_lab
 from ctxemb.examples import load_examples
 from ctxemb.models.bilm import BiLM, BiLMConfig
 from ctxemb.models.reading import Reading
@@ -77,7 +77,7 @@ def test_scores_are_those_of_a_plain_loop_over_pairs(calibrated):
     encoder = calibrated.with_reading(Reading(readout="context"))
     score = score_lab(encoder, "per word")
     known = {"bank", "plant"}
-    lab = [(s.word, s.sense, s.text) for s in held_out_sentences(SENTENCES_PER_SENSE) if s.word in known]
+    lab = [(s.word, s.sense, s.text) for s in held_out_sentences(SENTENCES_PER_SENSE, SCORED) if s.word in known]
     examples = load_examples()
     ours = [row for row in zip(examples.word, examples.sense, examples.sentence, strict=True) if row[0] in known]
     assert set(held_out_uses(encoder)) == known

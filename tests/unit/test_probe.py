@@ -167,8 +167,9 @@ def test_the_usual_sentences_are_those_of_example_words_in_the_vocabulary(encode
         choose_uses(encoder.tokenizer, "en", [], ["bat"])
 
 
-def test_a_run_on_the_lab_corpus_is_probed_with_sentences_held_out_of_it(encoder):
-    uses = choose_uses(encoder.tokenizer, "en", ["wiki-sample", "lab"])
+@pytest.mark.parametrize("lab", ["lab", "lab:large"])
+def test_a_run_on_the_lab_corpus_is_probed_with_sentences_held_out_of_it(encoder, lab):
+    uses = choose_uses(encoder.tokenizer, "en", ["wiki-sample", lab])
     assert {use.word for use in uses} == {"bank", "plant"}
     assert not {use.text for use in uses} & set(load_examples("en").sentence)
     assert len({(use.word, use.sense) for use in uses}) == 4
