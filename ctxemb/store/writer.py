@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 LOCK, OWNER = ".writing.lock", ".writing.json"
 ROWS_PER_BATCH = 10_000
 INDEX_FROM = 200_000  # rows; up to there, comparing every vector takes a tenth of a second
-# of the graph: a richer one is found no better and takes minutes more; a graph each million rows
-LINKS, EF_CONSTRUCTION, ROWS_PER_GRAPH = 16, 60, 1_000_000
+# of the graph: a richer one is found no better and takes minutes more; larger ones need more memory while they are built
+LINKS, EF_CONSTRUCTION, ROWS_PER_GRAPH = 16, 60, 250_000
 
 
 @contextmanager

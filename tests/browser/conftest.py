@@ -69,6 +69,13 @@ def launch(playwright: Playwright) -> Browser:
 @contextmanager
 def serve(log: Path, **variables: str) -> Iterator[str]:
     """Run the app with environment variables added, and yield its address once it answers."""
+    with serve_process(log, **variables) as (_, address):
+        yield address
+
+
+@contextmanager
+def serve_process(log: Path, **variables: str) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+    """`serve`, for who wants the process too."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -82,7 +89,7 @@ def serve(log: Path, **variables: str) -> Iterator[str]:
         try:
             address = f"http://127.0.0.1:{port}"
             wait_until_healthy(server, f"{address}/_stcore/health", log)
-            yield address
+            yield server, address
         finally:
             server.terminate()
             server.wait(timeout=20)

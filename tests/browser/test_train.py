@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from ctxemb.runs import RunStore
+from ctxemb.runs import LIVE, RunStore
 from ctxemb.runs.process import send
+from tests.browser.conftest import serve_process
 from tests.browser.test_compare import FITS, NARROW, WIDE, wait_for_numbers
 
 OpenPage = Callable[..., Page]
@@ -84,3 +85,35 @@ def test_a_training_from_its_start_to_compare(open_page: OpenPage, families: str
     wait_for_numbers(page)
     expect(page.get_by_role("combobox", name="Checkpoint")).to_have_value("run: half a minute")
     expect(page).to_have_url(re.compile(r"checkpoint=run"))
+
+
+@pytest.mark.timeout(600)
+def test_a_training_outlives_a_killed_app_and_is_found_by_the_next(open_page: OpenPage, tmp_path: Path) -> None:
+    expect.set_options(timeout=PATIENCE_MS)
+    variables = {"CTXEMB_RUNS": str(tmp_path / "runs"), "CTXEMB_CACHE": str(tmp_path / "cache")}
+    store = RunStore(tmp_path / "runs")
+    try:
+        with serve_process(tmp_path / "first.log", **variables) as (server, address):
+            page = open_page(f"{address}/train", viewport=WIDE)
+            page.set_default_timeout(PATIENCE_MS)
+            expect(page.get_by_text("An estimate: sizes from")).to_be_visible()
+            page.get_by_role("button", name="Start", exact=True).click()
+            page.wait_for_url(re.compile("run="))
+            page.wait_for_function(f"{NUM_POINTS} > 0")
+            seen = page.evaluate(NUM_POINTS)
+            page.context.close()  # it would complain that the server is gone
+            server.kill()
+            server.wait()
+        (run,) = store.list()
+        assert run.state in LIVE
+        with serve_process(tmp_path / "second.log", **variables) as (_, address):
+            page = open_page(f"{address}/train?run={run.id}", viewport=WIDE)
+            page.set_default_timeout(PATIENCE_MS)
+            page.wait_for_function(f"{NUM_POINTS} > {seen}")
+            page.get_by_role("button", name="Stop training").click()
+            expect(page.get_by_text(re.compile("stopped$"))).to_be_visible()
+        for log in tmp_path.glob("*.log"):
+            assert "Traceback" not in log.read_text()
+    finally:
+        for run in store.list():
+            send(run.folder, signal.SIGKILL)

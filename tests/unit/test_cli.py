@@ -21,7 +21,8 @@ from ctxemb.checkpoint import load_checkpoint
 from ctxemb.cli import main
 from ctxemb.comparison import Sentence, compare, context_bag, find_uses, random_baseline
 from ctxemb.evaluation.table import ArticleTable
-from ctxemb.progress import EndRecord, StepRecord, read_progress
+from ctxemb.probe import read_probe
+from ctxemb.progress import EndRecord, StepRecord, ValidationRecord, read_progress
 from ctxemb.recipes import RECIPES
 
 ROOT = Path(__file__).parents[2]
@@ -119,6 +120,26 @@ def test_from_a_text_file_to_vectors(run, trained, text, tmp_path):
     table = pq.read_table(tmp_path / "out.parquet")
     assert len(table) == sum(len(line.split()) for line in text.read_text().splitlines())
     assert len(table["vector"][0]) == 16
+
+
+def test_a_run_looks_at_the_named_words_at_every_validation(run, refused, text, tmp_path):
+    command = ["train", "quick", "--corpus", text, *SMALL]
+    assert run(*command, "--out", tmp_path / "one", "--probe", "bank").code == 0
+    steps = [point.step for point in read_probe(tmp_path / "one").points]
+    validated = [r.step for r in read_progress(tmp_path / "one" / "progress.jsonl") if isinstance(r, ValidationRecord)]
+    assert steps == [0, *validated]
+    assert run(*command, "--out", tmp_path / "none", "--probe", "none").code == 0
+    assert read_probe(tmp_path / "none") is None
+    assert "“zebra” has no labelled sentences" in refused(*command, "--out", tmp_path / "wrong", "--probe", "zebra")
+
+
+def test_event_files_are_written_beside_a_run(run, text, tmp_path):
+    pytest.importorskip("tensorboard", reason="the optional package tensorboard is not here")
+    result = run(
+        "train", "quick", "--corpus", text, *SMALL, "--out", tmp_path / "run", "--tensorboard", tmp_path / "ev"
+    )
+    assert result.code == 0, result.err
+    assert list((tmp_path / "ev").glob("events.out.tfevents.*"))
 
 
 def test_a_run_that_is_done_is_left_as_it_is(run, trained, text, tmp_path):

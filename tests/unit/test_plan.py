@@ -1,4 +1,6 @@
 import io
+import json
+import os
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +15,7 @@ from ctxemb.plan.uploads import UPLOADS
 from ctxemb.progress import StepRecord, read_progress
 from ctxemb.recipes import choose_recipe, prepare, with_settings
 from ctxemb.runs import RunRequest
+from ctxemb.runs.report import REQUEST
 from ctxemb.text import TextConfig
 
 # what `tiny_run` is trained with, as changes to the recipe `quick`
@@ -131,6 +134,16 @@ def test_an_upload_is_kept_once_and_stays_below_the_runs(tmp_path: Path) -> None
     assert first.read_text() == SENTENCES
     assert first.parent.parent == tmp_path / UPLOADS
     assert keep_upload(tmp_path, "my text.txt", b"other words\n") != first
+
+
+def test_an_old_upload_is_deleted_unless_a_run_reads_it(tmp_path: Path) -> None:
+    read, unread, new = (keep_upload(tmp_path, "text.txt", content) for content in (b"one", b"two", b"three"))
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / REQUEST).write_text(json.dumps({"corpora": [str(read)]}))
+    for path in (read, unread):
+        os.utime(path.parent, (0, 0))
+    keep_upload(tmp_path, "text.txt", b"four")
+    assert [path.exists() for path in (read, unread, new)] == [True, False, True]
 
 
 def test_an_upload_that_is_no_text_is_refused_and_not_kept(tmp_path: Path) -> None:
