@@ -16,7 +16,7 @@ UNSAFE = re.compile(r"[^\w.-]+")
 
 
 def keep_upload(root: Path, name: str, content: bytes, text_column: str | None = None) -> Path:
-    """Write an uploaded file below the folder of the runs, once for each content; old ones that no run reads are deleted.
+    """Write an uploaded file below the folder of the runs, once for each content; delete old ones that no run reads.
 
     Raises:
         CorpusError: an archive, binary content, a table without a column of text, or nothing at all; nothing is kept.
