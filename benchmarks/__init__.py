@@ -16,5 +16,9 @@ living_together.py      the same beside a training, and what the training loses 
 store.py        words a second into a vector store, and looking things up in it
 projection.py   seconds to a map
 report.py       rows and the table
-soak.py         not timed, run by itself: trainings killed again and again, `python -m benchmarks.soak`
+
+Not timed, and run by themselves, as `python -m benchmarks.soak`:
+
+soak.py         trainings killed again and again
+polling.py      memory of the Train page in a long class
 """

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from benchmarks.checkpoint import shipped_or_untrained
 from benchmarks.encoding import SENTENCE_WORDS
-from benchmarks.report import Row, limit_row
+from benchmarks.report import Row, limit_row, peak_bytes
 from benchmarks.sizes import Sizes
 from benchmarks.text import load_text, take
 from ctxemb.checkpoint import read_config
@@ -41,8 +41,7 @@ def run(sizes: Sizes, folder: Path) -> Iterator[Row]:
         raise RuntimeError(f"{' '.join(command)} ended with {process.returncode}")
     size_gigabytes = output.stat().st_size / 1e9
     output.unlink()
-    # Linux counts kilobytes, macOS bytes
-    peak_gigabytes = usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024) / 1e9
+    peak_gigabytes = peak_bytes(usage) / 1e9
     yield limit_row(f"peak memory of `encode`, {sizes.num_streamed:,} sentences", peak_gigabytes, LIMIT_GIGABYTES, "GB")
     yield Row(
         f"`encode` to Parquet, {width} numbers a vector, {size_gigabytes:.1f} GB, sentences/s",

@@ -3,9 +3,11 @@
 import json
 import os
 import platform
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -63,6 +65,11 @@ def load_rows(path: Path) -> list[Row]:
     """The rows of a saved file of results, benchmark after benchmark."""
     saved = json.loads(path.read_text(encoding="utf-8"))
     return [Row(**row) for part in saved.values() for row in part["rows"]]
+
+
+def peak_bytes(usage: Any) -> int:
+    """The most memory of a process, out of what `getrusage` or `wait4` says: Linux counts kilobytes, macOS bytes."""
+    return usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
 def machine() -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.neighbors import NearestNeighbors
 
 from benchmarks.checkpoint import SHIPPED, untrained_checkpoint
-from benchmarks.report import Row, limit_row, ratio_row
+from benchmarks.report import Row, limit_row, peak_bytes, ratio_row
 from benchmarks.sizes import Sizes
 from benchmarks.text import load_text, open_source
 from benchmarks.timing import best_rates
@@ -42,8 +42,7 @@ def run(sizes: Sizes, folder: Path) -> Iterator[Row]:
     if process.returncode:
         raise RuntimeError(f"{' '.join(command)} ended with {process.returncode}")
     size_gigabytes = sum(path.stat().st_size for path in uri.rglob("*") if path.is_file()) / 1e9
-    # Linux counts kilobytes, macOS bytes
-    peak_gigabytes = usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024) / 1e9
+    peak_gigabytes = peak_bytes(usage) / 1e9
     num_rows = len(VectorStore.open(uri))
     yield Row(
         f"`index`, {num_words:,} words to {num_rows:,} contexts in {size_gigabytes:.2f} GB, words/s",
