@@ -24,10 +24,12 @@ class Batch:
     Attributes:
         ids_BT: (B, T) int64; padding (0) stands on the right.
         lengths_B: (B,) int64, true lengths, each >= 1.
+        words: the words themselves, for models that read spellings; None where only the ids are known.
     """
 
     ids_BT: Tensor
     lengths_B: Tensor
+    words: tuple[tuple[str, ...], ...] | None = None
 
     @property
     def num_tokens(self) -> int:
@@ -41,7 +43,8 @@ class Batch:
 
     def to(self, device: torch.device) -> "Batch":
         """The same batch on another device."""
-        return Batch(self.ids_BT.to(device, non_blocking=True), self.lengths_B.to(device, non_blocking=True))
+        ids_BT, lengths_B = (tensor.to(device, non_blocking=True) for tensor in (self.ids_BT, self.lengths_B))
+        return Batch(ids_BT, lengths_B, self.words)
 
 
 def plan_batches(lengths_S: np.ndarray, batch_tokens: int, seed: int | None = None) -> list[np.ndarray]:
@@ -81,13 +84,15 @@ def plan_batches(lengths_S: np.ndarray, batch_tokens: int, seed: int | None = No
     return batches
 
 
-def make_batch(sentences: Sequence[np.ndarray | Sequence[int]]) -> Batch:
-    """Pad sentences (ids, each with at least one token) into one batch."""
+def make_batch(sentences: Sequence[np.ndarray | Sequence[int]], words: Sequence[Sequence[str]] | None = None) -> Batch:
+    """Pad sentences (ids, each with at least one token) into one batch; `words` are the same sentences in words."""
     lengths = [len(sentence) for sentence in sentences]
     ids_BT = np.full((len(sentences), max(lengths, default=0)), PAD, dtype=np.int64)
     for row, sentence in zip(ids_BT, sentences, strict=True):
         row[: len(sentence)] = sentence
-    return Batch(torch.from_numpy(ids_BT), torch.tensor(lengths, dtype=torch.int64))
+    assert words is None or [len(sentence) for sentence in words] == lengths, "a word for every id"
+    spelled = None if words is None else tuple(map(tuple, words))
+    return Batch(torch.from_numpy(ids_BT), torch.tensor(lengths, dtype=torch.int64), spelled)
 
 
 def corpus_batch(corpus: TokenizedCorpus, sentences: np.ndarray) -> Batch:

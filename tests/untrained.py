@@ -13,6 +13,7 @@ from ctxemb.corpora import open_corpus
 from ctxemb.examples import example_words, load_examples
 from ctxemb.models.bilm import BiLM, BiLMConfig
 from ctxemb.models.contrastive import Contrastive, ContrastiveConfig
+from ctxemb.models.elmo import ELMo, ELMoConfig
 from ctxemb.models.families import Model
 from ctxemb.models.reading import Reading
 from ctxemb.models.static import Static
@@ -23,7 +24,7 @@ LANGUAGES: tuple[Language, ...] = ("en", "zh")
 
 
 def write_checkpoints(folder: Path, cache: Path) -> None:
-    """Write `en-bilm`, `en-contrastive`, `en-static` and the same in Chinese into a folder, calibrated."""
+    """Write `en-bilm`, `en-contrastive`, `en-elmo`, `en-static` and the same in Chinese into a folder, calibrated."""
     for language in LANGUAGES:
         text = TextConfig(language=language, min_frequency=1)
         tokenizer = WordTokenizer.train(load_examples(language).sentence, text)
@@ -40,7 +41,9 @@ def write_checkpoints(folder: Path, cache: Path) -> None:
 def _models(num_words: int) -> list[Model]:
     torch.manual_seed(0)
     vectors_VD = np.random.default_rng(0).normal(size=(num_words, 8)).astype(np.float32)
+    spelled = {"character_size": 4, "filters": ((1, 4), (2, 4), (3, 8)), "units": 8, "projection_size": 8}
     return [
+        ELMo(ELMoConfig(vocabulary_size=num_words, **spelled)),
         BiLM(BiLMConfig(vocabulary_size=num_words, embedding_size=8, hidden_size=8, num_layers=2, cutoffs=())),
         Contrastive(ContrastiveConfig(vocabulary_size=num_words, embedding_size=8, hidden_size=8, attention_heads=2)),
         Static.from_vectors(vectors_VD),

@@ -35,6 +35,7 @@ class ContrastiveConfig(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
     family: ClassVar[Literal["contrastive"]] = "contrastive"
     readouts: ClassVar[tuple[Readout, ...]] = ("context", "here")
+    reads_spelling: ClassVar[bool] = False
 
     vocabulary_size: int = Field(
         default=NUM_SPECIAL + 1, ge=NUM_SPECIAL + 1, le=2_000_000, description="V, words and special ids"

@@ -8,7 +8,7 @@ Source: Grave et al. 2017, "Efficient softmax approximation for GPUs", arXiv:160
 tails; here every cluster keeps the full width, so that the weights can be tied to the input embedding,
 arXiv:1608.05859).
 
-N predictions, H hidden units, E embedding size, V vocabulary, C clusters.
+N predictions, H hidden units, E numbers per word (tied: the embedding size), V vocabulary, C clusters.
 """
 
 import math

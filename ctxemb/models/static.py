@@ -21,6 +21,7 @@ class StaticConfig(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
     family: ClassVar[Literal["static"]] = "static"
     readouts: ClassVar[tuple[Readout, ...]] = ("here",)
+    reads_spelling: ClassVar[bool] = False
     num_layers: ClassVar[int] = 0
 
     vocabulary_size: int = Field(

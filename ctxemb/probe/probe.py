@@ -58,7 +58,7 @@ class Probe:
             sentences = [Sentence(use.text, use.sense, use.occurrence) for use in self.uses if use.word == word]
             for found in find_uses(encoder, sentences, word)[0]:
                 kept.append(ProbedUse(word, str(found.sentence.sense), found.sentence.text, found.sentence.occurrence))
-                self._places.append(CorpusUse(found.encoding.ids, found.position))
+                self._places.append(CorpusUse(found.encoding.ids, found.position, tuple(found.encoding.tokens)))
         self.uses = kept
 
     def _pairs(self, vectors_ND: np.ndarray, centring: Centring) -> dict[str, SensePairs]:

@@ -55,6 +55,13 @@ class Recipe(BaseModel):
     lexicon: LexiconChoice | None = Field(default=None, description="contrastive: where synonyms come from")
     reading: Reading = Field(default=Reading(), description="The checkpoint's default vector of a word")
 
+    @field_validator("family")
+    @classmethod
+    def _can_be_trained(cls, family: Family) -> Family:
+        if family not in TRAININGS:
+            raise ValueError(f"{family} encoders are imported, not trained; choose {', '.join(TRAININGS)}")
+        return family
+
     @field_validator("model", "training", mode="before")
     @classmethod
     def _of_family(cls, value: Any, info: ValidationInfo) -> Any:

@@ -73,7 +73,7 @@ def ask(
     if problems:
         raise problems[0]
     use = uses[0]
-    key = encoder.tokenizer.word(int(use.encoding.ids[use.position]))
+    key = encoder.entry(use.encoding, use.position)
     neighbours = store.nearest(
         use.encoding.vectors[use.position],
         k,

@@ -220,7 +220,7 @@ def rows_of(
     places = [place for place, has_direction in zip(places, has_direction_N, strict=True) if has_direction]
     schema = contexts_schema(about)
     columns = {
-        "word": [encoder.tokenizer.word(int(e.ids[p])) for e, p, _ in places],
+        "word": [encoder.entry(e, p) for e, p, _ in places],
         # half a character, which a wrong decoder leaves, has no place in Arrow's UTF-8
         "sentence": [e.text.encode("utf-8", "replace").decode() for e, _, _ in places],
         "start": [e.spans[p][0] for e, p, _ in places],

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 LOCK, OWNER = ".writing.lock", ".writing.json"
 ROWS_PER_BATCH = 10_000
 INDEX_FROM = 200_000  # rows; up to there, comparing every vector takes a tenth of a second
-# of the graph: a richer one is found no better and takes minutes more; larger ones need more memory while they are built
+# of the graph: a richer one is found no better and takes minutes more; a larger one takes more memory to build
 LINKS, EF_CONSTRUCTION, ROWS_PER_GRAPH = 16, 60, 250_000
 
 

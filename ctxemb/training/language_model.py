@@ -15,6 +15,7 @@ from pydantic import Field
 from ctxemb.batching import corpus_batch, plan_batches
 from ctxemb.distributed import World
 from ctxemb.models.bilm import BiLM, BiLMConfig
+from ctxemb.models.families import spell_vocabulary
 from ctxemb.models.reading import Reading
 from ctxemb.progress import Step, StepRecord, Validation, ValidationRecord
 from ctxemb.text import TextConfig, WordTokenizer
@@ -44,6 +45,7 @@ class LanguageModelling:
         self.config, self.corpus, self.tokenizer, self.text, self.reading = config, corpus, tokenizer, text, reading
         torch.manual_seed(config.seed)
         self.model = BiLM(model_config)
+        spell_vocabulary(self.model, tokenizer)
         self.training_S, self.validation_S = corpus.split(
             config.validation_share, config.max_validation_tokens, config.seed
         )

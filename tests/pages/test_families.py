@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 OpenApp = Callable[..., AppTest]
-NAMES = [f"{language}-{family}" for language in ("en", "zh") for family in ("bilm", "contrastive", "static")]
+NAMES = [f"{language}-{family}" for language in ("en", "zh") for family in ("bilm", "contrastive", "elmo", "static")]
 FIRST = {"en": "bank", "zh": "苹果"}
 
 
@@ -74,6 +74,7 @@ def test_a_link_names_checkpoint_and_word(open_family: OpenApp) -> None:
     [
         ("en-bilm", ["here", "context", "sentence"], ["0", "1", "2", "mean"], "0: embedding, 1: LSTM 1, 2: LSTM 2"),
         ("zh-contrastive", ["context", "here"], ["0", "1", "2", "mean"], "0: embedding, 1: LSTM, 2: projection"),
+        ("en-elmo", ["here", "context"], ["0", "1", "2", "mean"], "0: characters, 1: LSTM 1, 2: LSTM 2"),
     ],
 )
 def test_controls_offer_what_a_family_has(
@@ -86,6 +87,20 @@ def test_controls_offer_what_a_family_has(
     assert control.proto.help.count("**") == 2 * len(readouts)
     assert app.pills(key="layer").options[: len(layers)] == layers
     assert said in text(app)
+
+
+def test_a_word_that_no_list_has_is_compared_where_words_are_read_by_their_spelling(open_family: OpenApp) -> None:
+    sentences = "the zyzzyva sat on the river\nwe fed a zyzzyva at the bank"
+    for name, is_known in (("en-elmo", True), ("en-bilm", False)):
+        app = open_family(checkpoint=name)
+        app.pills(key="example").set_value("your own").run()
+        app.text_input(key="word").set_value("zyzzyva").run()
+        app.text_area(key="pasted").set_value(sentences).run()
+        app.button(key="add pasted").click().run()
+        assert not app.exception
+        said = " ".join(warning.value for warning in app.warning)
+        assert ("not in this checkpoint" in said) != is_known
+        assert ("All pairs" in numbers(app)) == is_known
 
 
 def test_a_static_checkpoint_has_no_reading_and_says_so(open_family: OpenApp) -> None:
