@@ -2,7 +2,7 @@
 
 Files from outside are hostile: weights are safetensors (no code runs on load), and every declared size is
 checked against the config before a tensor is allocated. Each file is replaced in one move, so that a process
-killed at any moment leaves a loadable folder.
+killed at any moment leaves a loadable folder. The folder of a Hugging Face encoder is loaded too, and never written to.
 """
 
 import json
@@ -20,15 +20,20 @@ from safetensors.torch import save as to_safetensors
 from torch import Tensor, nn
 
 from ctxemb.atomic import replace_file
-from ctxemb.models.families import CONFIGS, Family, Model, ModelConfig, build_model
+from ctxemb.models.families import CONFIGS, Family, Model, ModelConfig, build_model, spell_vocabulary
 from ctxemb.models.reading import Reading, Readout
+from ctxemb.models.transformer import Transformer, TransformerConfig, TransformerError
+from ctxemb.models.transformer_files import load_transformer, needed_files, read_settings, read_transformer_config
+from ctxemb.quoting import printable
 from ctxemb.text import TextConfig, WordTokenizer
 
 CONFIG, TOKENIZER, WEIGHTS, METRICS = "config.json", "tokenizer.json", "model.safetensors", "metrics.json"
 MAX_TEXT_FILE_BYTES = 64 * 2**20
 MAX_PARAMETERS = 2_000_000_000
+MAX_PROBLEMS_SHOWN = 5
 
 WeightType = Literal["float32", "float16"]
+FLOATING = ("F64", "F32", "F16", "BF16")
 _DTYPES = {"float32": torch.float32, "float16": torch.float16}
 
 
@@ -55,7 +60,9 @@ class CheckpointConfig(BaseModel):
     def _of_family(cls, model: Any, info: ValidationInfo) -> Any:
         """The family says which config this is; without it, one family's defaults would pass for another's."""
         family = info.data.get("family")  # absent if it was invalid
-        return CONFIGS[family].model_validate(model) if family else model
+        if family == "transformer" and not isinstance(model, TransformerConfig):
+            raise ValueError("a transformer is opened from the folder that transformers' save_pretrained wrote")
+        return CONFIGS[family].model_validate(model) if family in CONFIGS else model
 
 
 @dataclass(frozen=True)
@@ -67,6 +74,26 @@ class Checkpoint:
     tokenizer: WordTokenizer
     model: Model
     metrics: dict[str, Any]
+
+
+def check_writable(folder: Path) -> None:
+    """Refuse to write into a folder that is not ours.
+
+    Raises:
+        CheckpointError: if it is a Hugging Face encoder, which is opened read-only.
+    """
+    if read_settings(folder / CONFIG) is not None:
+        raise CheckpointError(f"{folder} is a Hugging Face encoder and is opened read-only; nothing is saved in it")
+
+
+def check_new_folder(folder: Path) -> None:
+    """Refuse to write a checkpoint over something else.
+
+    Raises:
+        ValueError: if there is something in the folder already.
+    """
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise ValueError(f"{folder} is there already and is no empty folder; choose another --out")
 
 
 def save_checkpoint(
@@ -81,8 +108,11 @@ def save_checkpoint(
     """Write a checkpoint folder; an existing one is updated file by file, each in one move.
 
     Raises:
-        ValueError: if a weight is not finite; nothing is written then.
+        ValueError: if a weight is not finite, or the model is a transformer; nothing is written then.
     """
+    if isinstance(model, Transformer):
+        raise ValueError("a transformer is opened read-only; keep the folder that it came from")
+    check_writable(folder)
     weights = {name: p.detach().to("cpu", _DTYPES[weight_type]).contiguous() for name, p in model.named_parameters()}
     broken = [name for name, tensor in weights.items() if not torch.isfinite(tensor).all()]
     if broken:
@@ -126,40 +156,37 @@ def load_checkpoint(folder: str | Path) -> Checkpoint:
     folder = Path(folder)
     if not folder.is_dir():
         raise CheckpointError(f"there is no checkpoint folder {folder}; give the folder that holds {CONFIG}")
+    if read_settings(folder / CONFIG) is not None:
+        return _load_transformer(folder)
     missing = [name for name in (CONFIG, TOKENIZER, WEIGHTS) if not (folder / name).is_file()]
     if missing:
         hint = f"; this is a training run, its checkpoint is {folder / 'best'}" if (folder / "best").is_dir() else ""
         raise CheckpointError(f"{folder} has no {' and no '.join(missing)}{hint or '; copy the whole folder again'}")
     config = read_config(folder)
-    for name in (TOKENIZER, METRICS):
-        _check_size(folder / name)
-    try:
-        tokenizer = WordTokenizer.from_file(folder / TOKENIZER, config.text)
-    except ValueError as error:
-        raise CheckpointError(str(error)) from error
+    _check_size(folder / METRICS)
+    tokenizer = read_tokenizer(folder, config)
     if len(tokenizer) != config.model.vocabulary_size:
         raise CheckpointError(
             f"{folder / TOKENIZER} has {len(tokenizer)} words, but {CONFIG} says {config.model.vocabulary_size}; "
             "the two files belong to different checkpoints"
         )
     model = load_weights(folder / WEIGHTS, config.model)
-    metrics_file = folder / METRICS
-    try:
-        metrics = json.loads(metrics_file.read_text(encoding="utf-8")) if metrics_file.exists() else {}
-    except ValueError as error:
-        raise CheckpointError(f"{metrics_file} is not JSON ({error}); delete it or copy it again") from error
-    return Checkpoint(folder, config, tokenizer, model.eval(), metrics)
+    spell_vocabulary(model, tokenizer)
+    return Checkpoint(folder, config, tokenizer, model.eval(), _read_metrics(folder / METRICS))
 
 
 def read_config(folder: Path) -> CheckpointConfig:
     """The checked contents of config.json, without reading any weights."""
     path = folder / CONFIG
     _check_size(path)
+    if (settings := read_settings(path)) is not None:
+        return _transformer_config(folder, settings)
     try:
         config = CheckpointConfig.model_validate_json(path.read_bytes())
     except ValidationError as error:
-        problems = "; ".join(f"{'.'.join(map(str, e['loc'])) or 'file'}: {e['msg']}" for e in error.errors())
-        raise CheckpointError(f"{path} is not a config this version can read: {problems}") from error
+        problems = [f"{'.'.join(map(str, e['loc'])) or 'file'}: {e['msg']}" for e in error.errors()]
+        shown = "; ".join(map(printable, problems[:MAX_PROBLEMS_SHOWN]))
+        raise CheckpointError(f"{path} is not a config this version can read: {shown}") from error
     with torch.device("meta"):
         num_parameters = sum(p.numel() for p in build_model(config.model).parameters())
     if num_parameters > MAX_PARAMETERS:
@@ -167,15 +194,55 @@ def read_config(folder: Path) -> CheckpointConfig:
     return config
 
 
+def read_tokenizer(folder: Path, config: CheckpointConfig) -> WordTokenizer:
+    """Words and ids of a checkpoint.
+
+    Raises:
+        CheckpointError: if the file is none, or not one for the config's language.
+    """
+    if isinstance(config.model, TransformerConfig):
+        return WordTokenizer.from_words(config.model.pieces.words, config.text)
+    _check_size(folder / TOKENIZER)
+    try:
+        return WordTokenizer.from_file(folder / TOKENIZER, config.text)
+    except ValueError as error:
+        raise CheckpointError(str(error)) from error
+
+
+def checkpoint_files(folder: Path) -> tuple[str, ...]:
+    """Names of the files that make a checkpoint, config.json first."""
+    others = (TOKENIZER, WEIGHTS) if read_settings(folder / CONFIG) is None else needed_files(folder)
+    return CONFIG, *others
+
+
 def update_config(folder: Path, **changes: Any) -> None:
     """Replace fields of a checkpoint's config.json, in one move.
 
     Raises:
-        CheckpointError: if the config is unreadable.
+        CheckpointError: if the config is unreadable, or not ours to change.
         ValidationError: if the changed config would be invalid.
     """
+    check_writable(folder)
     config = CheckpointConfig.model_validate(read_config(folder).model_dump() | changes)
     replace_file(folder / CONFIG, config.model_dump_json(indent=2).encode())
+
+
+def _transformer_config(folder: Path, settings: Mapping[str, Any]) -> CheckpointConfig:
+    try:
+        model = read_transformer_config(folder, settings)
+    except TransformerError as error:
+        raise CheckpointError(str(error)) from error
+    return CheckpointConfig(family="transformer", model=model, text=model.pieces.text)
+
+
+def _load_transformer(folder: Path) -> Checkpoint:
+    config = read_config(folder)
+    assert isinstance(config.model, TransformerConfig)
+    try:
+        model = load_transformer(folder, config.model, MAX_PARAMETERS)
+    except TransformerError as error:
+        raise CheckpointError(str(error)) from error
+    return Checkpoint(folder, config, read_tokenizer(folder, config), model, {})
 
 
 def load_weights(path: Path, config: ModelConfig) -> Model:
@@ -189,16 +256,21 @@ def load_weights(path: Path, config: ModelConfig) -> Model:
     try:
         with safe_open(path, framework="pt") as file:
             found = {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118
+            types = {name: file.get_slice(name).get_dtype() for name in found}
             for name in expected | found:
                 if expected.get(name) != found.get(name):
                     raise CheckpointError(
                         f"{path}: tensor {name} is {found.get(name, 'missing')}, "
                         f"but {CONFIG} asks for {expected.get(name, 'no such tensor')}"
                     )
+                if types[name] not in FLOATING:
+                    known = ", ".join(FLOATING)
+                    raise CheckpointError(f"{path}: tensor {name} holds {types[name]}; weights are one of {known}")
             model = build_model(config)
             _fill(model, {name: file.get_tensor(name) for name in expected})
     except (SafetensorError, OSError) as error:
-        raise CheckpointError(f"{path} cannot be read ({error}); it may be cut short: copy it again") from error
+        reason = printable(error)
+        raise CheckpointError(f"{path} cannot be read ({reason}); it may be cut short: copy it again") from error
     return model
 
 
@@ -223,8 +295,19 @@ def read_state(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     try:
         with safe_open(path, framework="pt") as file:
             return {name: file.get_tensor(name) for name in file.keys()}, json.loads(file.metadata()["state"])  # noqa: SIM118
-    except (SafetensorError, OSError, KeyError, TypeError, ValueError) as error:
-        raise CheckpointError(f"{path} cannot be read ({error}); start the run anew in another folder") from error
+    except (SafetensorError, OSError, KeyError, TypeError, ValueError, RecursionError) as error:
+        reason = printable(error)
+        raise CheckpointError(f"{path} cannot be read ({reason}); start the run anew in another folder") from error
+
+
+def _read_metrics(path: Path) -> dict[str, Any]:
+    try:
+        metrics = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    except (ValueError, RecursionError) as error:
+        raise CheckpointError(f"{path} is not JSON ({printable(error)}); delete it or copy it again") from error
+    if not isinstance(metrics, dict):
+        raise CheckpointError(f"{path} is no JSON object; delete it or copy it again")
+    return metrics
 
 
 def _check_size(path: Path) -> None:

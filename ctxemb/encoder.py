@@ -38,6 +38,7 @@ class Encoding:
         ids: (T,) int64 vocabulary ids.
         layers: (L + 1, T, D) float32; layer 0 is the embedding.
         vectors: (T, D) float32, the encoder's reading of those layers.
+        is_spelled: the words were read by their spelling, so that none is out of vocabulary.
     """
 
     text: str
@@ -46,11 +47,12 @@ class Encoding:
     ids: np.ndarray
     layers: np.ndarray
     vectors: np.ndarray
+    is_spelled: bool = False
 
     @property
     def oov(self) -> np.ndarray:
-        """(T,) bool, True where the word is not in the vocabulary."""
-        return self.ids == UNK
+        """(T,) bool, True where the word was read as unknown."""
+        return np.zeros(len(self.ids), dtype=bool) if self.is_spelled else self.ids == UNK
 
     def positions(self, word: str) -> list[int]:
         """Where a word occurs, compared without regard to case."""
@@ -109,6 +111,26 @@ class Encoder:
         """L; there are L + 1 layers with the embedding."""
         return self.config.model.num_layers
 
+    @property
+    def reads_spelling(self) -> bool:
+        """Whether words are read by their spelling; then every word has a vector, also outside the vocabulary."""
+        return self.config.model.reads_spelling
+
+    @property
+    def is_read_only(self) -> bool:
+        """Whether the folder is another program's, in which nothing is written."""
+        return self.config.family == "transformer"
+
+    def knows(self, word: str) -> bool:
+        """Whether a word has a vector of its own."""
+        return self.reads_spelling or self.tokenizer.word_id(word) != UNK
+
+    def entry(self, encoding: Encoding, position: int) -> str:
+        """The form of a word under which its uses belong together; `<unk>` if it is out of vocabulary."""
+        if encoding.is_spelled:
+            return self.tokenizer.normalize(encoding.tokens[position])
+        return self.tokenizer.word(int(encoding.ids[position]))
+
     def with_reading(self, reading: Reading) -> "Encoder":
         """The same weights, read another way.
 
@@ -157,7 +179,8 @@ class Encoder:
         self, texts: Sequence[str], tokens: Sequence[Tokens], batch_tokens: int = 2_048
     ) -> list[Encoding]:
         """`encode` for sentences that the tokenizer has cut already."""
-        layers = self.layers_of_ids([t.ids for t in tokens], self.reading.readout, batch_tokens)
+        ids, words = [t.ids for t in tokens], [t.words for t in tokens]
+        layers = self.layers_of_ids(ids, self.reading.readout, batch_tokens, words)
         return [
             Encoding(
                 text,
@@ -166,6 +189,7 @@ class Encoder:
                 np.array(t.ids, dtype=np.int64),
                 layers_LTD,
                 self.reading.combine(layers_LTD),
+                self.reads_spelling,
             )
             for text, t, layers_LTD in zip(texts, tokens, layers, strict=True)
         ]
@@ -177,15 +201,29 @@ class Encoder:
 
     @torch.inference_mode()
     def layers_of_ids(
-        self, sentences: Sequence[Sequence[int] | np.ndarray], readout: Readout, batch_tokens: int = 2_048
+        self,
+        sentences: Sequence[Sequence[int] | np.ndarray],
+        readout: Readout,
+        batch_tokens: int = 2_048,
+        words: Sequence[Sequence[str]] | None = None,
     ) -> list[np.ndarray]:
-        """Vectors at every layer for sentences that are ids already: (L + 1, T, D) float32 each, in the order given."""
+        """Vectors at every layer for sentences that are ids already: (L + 1, T, D) float32 each, in the order given.
+
+        Args:
+            words: the same sentences in words as they stand in a text. A model that reads spellings reads them; without
+                them, those that the vocabulary has for the ids.
+        """
+        spelled = None
+        if words is not None and self.reads_spelling:
+            spelled = [[self.tokenizer.normalize(word) for word in sentence] for sentence in words]
         layers = [np.zeros((self.num_layers + 1, 0, self.config.model.width), np.float32) for _ in sentences]
         filled = np.array([index for index, ids in enumerate(sentences) if len(ids)], dtype=np.int64)
         lengths = np.array([len(sentences[index]) for index in filled], dtype=np.int64)
         for rows in plan_batches(lengths, batch_tokens):
             members = filled[rows]
-            batch = make_batch([sentences[index] for index in members]).to(self.device)
+            batch = make_batch(
+                [sentences[index] for index in members], spelled and [spelled[index] for index in members]
+            ).to(self.device)
             with torch.autocast(self.device.type, torch.bfloat16, enabled=self.precision == "bfloat16"):
                 layers_LBTD = self.model.layers(batch, readout).float().cpu().numpy()
             for row, index in enumerate(members):

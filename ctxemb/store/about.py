@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from ctxemb.checkpoint import TOKENIZER, WEIGHTS
+from ctxemb.checkpoint import CONFIG, checkpoint_files
 from ctxemb.encoder import Encoder
 from ctxemb.models.reading import Reading
 from ctxemb.text import TextConfig, cutting_rule
@@ -85,7 +85,8 @@ def describe(reading: Reading) -> str:
 
 def checkpoint_identity(encoder: Encoder) -> str:
     """A digest of all that decides a checkpoint's vectors: weights, sizes, vocabulary, how sentences are cut."""
-    files = [encoder.checkpoint.path / name for name in (WEIGHTS, TOKENIZER)]
+    folder = encoder.checkpoint.path
+    files = sorted(folder / name for name in checkpoint_files(folder) if name != CONFIG)
     changed = tuple(path.stat().st_mtime_ns for path in files)
     config = encoder.config
     rule = cutting_rule(config.text.language)
