@@ -20,5 +20,6 @@ report.py       rows and the table
 Not timed, and run by themselves, as `python -m benchmarks.soak`:
 
 soak.py         trainings killed again and again
+fuzz.py         checkpoints with something wrong in them: fuzz_cases.py, mutations.py, hostile_archives.py
 polling.py      memory of the Train page in a long class
 """

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ctxemb.checkpoint import MAX_PARAMETERS, MAX_TEXT_FILE_BYTES, save_checkpoint
+from ctxemb.checkpoint import MAX_PARAMETERS, MAX_TEXT_FILE_BYTES, check_new_folder, save_checkpoint
 from ctxemb.foreign.vector_file import Kind, VectorFile, VectorFileError, open_vector_file
 from ctxemb.models.static import Static
 from ctxemb.text import NUM_SPECIAL, SPECIAL_TOKENS, Language, TextConfig, WordTokenizer
@@ -91,8 +91,7 @@ def import_word_vectors(
         VectorFileError: if the file is none, is damaged, or holds too many words or none that can be kept.
         ValueError: if there is something in `out` already.
     """
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise ValueError(f"{out} is there already and is no empty folder; choose another --out")
+    check_new_folder(out)
     file = open_vector_file(path)
     text = TextConfig(language=language, lowercase=lowercase, min_frequency=1)
     kept = _read(file, text, max_words, on_progress)
@@ -111,7 +110,7 @@ def import_word_vectors(
         num_repeated=kept.num_repeated,
         num_undecodable=kept.num_undecodable,
         num_reserved=kept.num_reserved,
-        num_never_read=_num_never_read(tokenizer, list(kept.words)),
+        num_never_read=count_never_read(tokenizer, list(kept.words)),
     )
     model = Static.from_vectors(kept.take_vectors(file.vector_size))
     save_checkpoint(out, model, tokenizer, text, metrics={"import": dataclasses.asdict(report)})
@@ -157,8 +156,8 @@ def _read(
     return kept
 
 
-def _num_never_read(tokenizer: WordTokenizer, words: list[str]) -> int:
-    """Number of words that a text which holds nothing else is not cut into."""
+def count_never_read(tokenizer: WordTokenizer, words: list[str]) -> int:
+    """Number of words, those of the ids from 4 on, that a text which holds nothing else is not cut into."""
     num_found = 0
     for start in range(0, len(words), WORDS_PER_CHUNK):
         for word_id, ids in enumerate(
