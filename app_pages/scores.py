@@ -11,9 +11,14 @@ st.markdown(
     "makes it."
 )
 
-ours, article, published = st.tabs(["Checkpoints", "Word2Vec against contrastive", "Published by others"])
+recorded = ui.load_scores()
+ours, tests, article, published = st.tabs(
+    ["Checkpoints", "Public tests", "Word2Vec against contrastive", "Published by others"]
+)
 with ours:
-    ui.show_checkpoint_scores()
+    ui.show_checkpoint_scores(recorded)
+with tests:
+    ui.show_public_tests(recorded)
 with article:
     ui.show_article_tables()
 with published:

@@ -4,20 +4,22 @@ Nothing is measured here; every table names the command that makes its file.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
 from ctxemb.checkpoint import METRICS, CheckpointConfig, read_config
+from ctxemb.evaluation.public.score import TESTS, WHOLE, PublicScore, ScoreRow
 from ctxemb.evaluation.published import PUBLISHED
 from ctxemb.evaluation.readings import BAG, CONTROL, ReadingScore, best_reading, from_rows
 from ctxemb.evaluation.table import ArticleTable
 from ctxemb.text import Language
 
+RowKind = Literal["own", "layer", "baseline", "floor"]
 MAX_BYTES = 8 * 2**20
 # of published numbers, by unit
 FORMATS = {
@@ -46,6 +48,7 @@ class Scores:
         perplexity: forward and backward on WikiText-2's validation part, if the family predicts words.
         floors: name of a test set -> the score of one who sees no vector.
         known_shares: name of a test set -> share of its targets that the vocabulary has, 0 to 1.
+        public: scores on public test sets by name.
     """
 
     config: CheckpointConfig
@@ -54,6 +57,22 @@ class Scores:
     perplexity: tuple[float, float] | None
     floors: dict[str, float]
     known_shares: dict[str, float]
+    public: Sequence[PublicScore] = ()
+
+
+@dataclass(frozen=True)
+class PublicRow:
+    """One number of one checkpoint on a public test set.
+
+    Attributes:
+        checkpoint: its name; empty for a floor.
+        kind: the checkpoint's own reading, another layer, a baseline, or a floor, which sees no vector.
+        row: the number.
+    """
+
+    checkpoint: str
+    kind: RowKind
+    row: ScoreRow
 
 
 def read_scores(folder: Path) -> Scores:
@@ -65,7 +84,9 @@ def read_scores(folder: Path) -> Scores:
     """
     config, path = read_config(folder), folder / METRICS
     try:
-        evaluation = _read_json(path).get("evaluation", {})
+        # a transformer's folder is another program's, and so is a file of this name in it
+        metrics = {} if config.family == "transformer" else _read_json(path)
+        evaluation = metrics.get("evaluation", {})
         readings = from_rows(evaluation.get("readings", []))
         perplexity = evaluation.get("wikitext-2:valid")
         return Scores(
@@ -75,6 +96,7 @@ def read_scores(folder: Path) -> Scores:
             perplexity=(perplexity["perplexity_forward"], perplexity["perplexity_backward"]) if perplexity else None,
             floors=_floors(evaluation),
             known_shares=evaluation.get("known_shares", {}),
+            public=[PublicScore.from_json(record) for record in metrics.get(TESTS, [])],
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise ScoresError(f"{path} cannot be read ({error!r}); record it again: ctxemb evaluate --save") from error
@@ -91,6 +113,35 @@ def readings_table(scores: Scores) -> pd.DataFrame:
         rows.append({"reading": "no vector", "examples: AUC": 0.5, "examples: gap": 0.0} | scores.floors)
     columns = ["reading", "examples: AUC", "examples: gap", *names]
     return pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(columns[1:], float))
+
+
+def public_scores(scores: Mapping[str, Scores]) -> dict[str, dict[str, PublicScore]]:
+    """By test set, part and language, what each checkpoint scored: only these may be compared.
+
+    Args:
+        scores: name of a checkpoint -> what is recorded of it.
+    """
+    found: dict[str, dict[str, PublicScore]] = {}
+    for checkpoint, recorded in scores.items():
+        for score in recorded.public:
+            part = "" if score.split == WHOLE else f", {score.split}"
+            found.setdefault(f"{score.name}{part} ({recorded.config.text.language})", {})[checkpoint] = score
+    return found
+
+
+def public_rows(found: Mapping[str, PublicScore]) -> list[PublicRow]:
+    """All numbers of one test set and part; what sees no vector is the same for all and stands last.
+
+    Args:
+        found: name of a checkpoint -> its score.
+    """
+    rows: list[PublicRow] = []
+    floors: dict[tuple[str, str], PublicRow] = {}
+    for checkpoint, score in found.items():
+        rows += [PublicRow(checkpoint, _kind(row.reading, score), row) for row in score.rows]
+        for name, measure, value in score.floors:
+            floors[name, measure] = PublicRow("", "floor", ScoreRow(name, measure, value, np.nan, np.nan, 0))
+    return [*rows, *floors.values()]
 
 
 def find_table(language: Language, folders: Sequence[Path]) -> Path | None:
@@ -141,6 +192,12 @@ def published_table() -> pd.DataFrame:
             for number in PUBLISHED
         ]
     )
+
+
+def _kind(reading: str, score: PublicScore) -> RowKind:
+    if reading == score.reading or score.reading not in {row.reading for row in score.rows}:
+        return "own"
+    return "baseline" if reading.startswith((CONTROL, BAG)) else "layer"
 
 
 def _in_order(readings: Sequence[ReadingScore]) -> list[ReadingScore]:

@@ -23,7 +23,7 @@ def leave_one_out_senses(vectors_ND: np.ndarray, senses_N: np.ndarray) -> np.nda
     if len(vectors_ND) < 2:
         raise ValueError(f"{len(vectors_ND)} uses: a nearest other use needs at least two")
     unit_ND = np.nan_to_num(unit_vectors(vectors_ND.astype(np.float64)))
-    cosines_NN = unit_ND @ unit_ND.T
+    cosines_NN = (unit_ND @ unit_ND.T).round(6)  # equal cosines that differ by rounding are equal
     np.fill_diagonal(cosines_NN, -np.inf)
     return senses_N[cosines_NN.argmax(axis=1)]
 

@@ -70,9 +70,10 @@ def _auc(scores_P: np.ndarray, is_positive_P: np.ndarray) -> float:
 
 
 def nearest_neighbour_senses(index_ND: np.ndarray, index_senses_N: np.ndarray, query_MD: np.ndarray) -> np.ndarray:
-    """The sense of each query's nearest neighbour by cosine, (M,)."""
+    """The sense of each query's nearest neighbour by cosine, (M,); of several equally near, the first."""
     index_ND, query_MD = (np.nan_to_num(unit_vectors(vectors)) for vectors in (index_ND, query_MD))
-    return index_senses_N[np.argmax(query_MD @ index_ND.T, axis=1)]
+    # equal cosines that differ by rounding are equal: at layer 0 they all are, and the first has to be taken
+    return index_senses_N[np.argmax((query_MD @ index_ND.T).round(6), axis=1)]
 
 
 def macro_recall(true_M: np.ndarray, predicted_M: np.ndarray) -> float:

@@ -86,11 +86,21 @@ def load_analogies(name: str, folder: Path | None = None) -> list[Question]:
         raise CorpusError(f"there is no analogy set {name!r}; take one of {', '.join(ANALOGY_SETS)}")
     place, file, home = ANALOGY_SETS[name]
     path = find_file(folder or data_folder() / place, file, home)
-    return _read_bats(path) if name == BATS else _read_questions(path)
+    questions = _read_bats(path) if name == BATS else _read_questions(path)
+    if not questions:
+        raise CorpusError(f"{path} holds no questions; get it from {home}")
+    return questions
 
 
 def score_analogies(questions: Sequence[Question], words: Sequence[str], vectors_VD: np.ndarray) -> AnalogyScore:
-    """Accuracy of 3CosAdd over the questions whose words are in the vocabulary.
+    """Accuracy of 3CosAdd over the questions whose words are in the vocabulary; see `answer_analogies`."""
+    return _score(questions, *answer_analogies(questions, words, vectors_VD))
+
+
+def answer_analogies(
+    questions: Sequence[Question], words: Sequence[str], vectors_VD: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Which questions are in the vocabulary, and which of them 3CosAdd answers right: two (Q,) bool.
 
     Words are compared without regard to case, and of several spellings only the first is a candidate. The words of
     the question are never the answer, so a question that repeats one of them as its only answer is always missed, as
@@ -119,7 +129,7 @@ def score_analogies(questions: Sequence[Question], words: Sequence[str], vectors
     is_right[of_answers[predicted[of_answers] == np.array(answers, dtype=np.int64)]] = True
     is_right_Q = np.zeros(len(questions), dtype=bool)
     is_right_Q[known] = is_right
-    return _score(questions, known, is_right_Q)
+    return known, is_right_Q
 
 
 def _score(questions: Sequence[Question], known_Q: np.ndarray, is_right_Q: np.ndarray) -> AnalogyScore:
@@ -161,6 +171,4 @@ def _read_bats(path: Path) -> list[Question]:
             lines.append((word, tuple(alternatives)))
         section = PurePosixPath(name).stem
         questions += [Question(section, a, first[0], c, answers) for (a, first), (c, answers) in permutations(lines, 2)]
-    if not questions:
-        raise CorpusError(f"{path} holds no pairs; get it from {ANALOGY_SETS[BATS][2]}")
     return questions

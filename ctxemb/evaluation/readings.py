@@ -21,6 +21,7 @@ from ctxemb.evaluation.columns import Column
 from ctxemb.evaluation.targets import TargetVectors, encode_targets
 from ctxemb.examples import example_words
 from ctxemb.models.reading import Reading, Readout
+from ctxemb.text import UNK
 
 BAG = "bag of context"
 CONTROL = "static control (layer 0)"
@@ -81,7 +82,9 @@ def score_readings(
     uses: dict[str, list[Use]] = {}
     for readout in encoder.config.model.readouts:
         reader = encoder.with_reading(Reading(readout=readout))
-        uses = example_uses(reader, example_words(encoder.config.text.language))
+        # also where every word has a vector: the mean that centring subtracts is of uses found by id
+        listed = [w for w in example_words(encoder.config.text.language) if encoder.tokenizer.word_id(w) != UNK]
+        uses = example_uses(reader, listed)
         if not uses:
             raise TargetError("none of the example words is in this checkpoint's vocabulary; train it on more text")
         found: list[tuple[Column, TargetVectors]] = []

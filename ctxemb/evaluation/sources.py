@@ -25,6 +25,11 @@ def find_file(folder: Path, name: str, home: str) -> Path:
     raise CorpusError(f"there is no {name} in {folder}; get it from {home} and put it there")
 
 
+def has_file(folder: Path, name: str) -> bool:
+    """Whether `find_file` finds it."""
+    return (folder / name).is_file() or (folder / f"{name}.xz").is_file()
+
+
 def read_text(path: Path, encoding: str = "utf-8") -> str:
     """The whole text of a plain or .xz file.
 

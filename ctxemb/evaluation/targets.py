@@ -6,13 +6,13 @@ tokens, the longest stands for it.
 N targets, T tokens, L layers above layer 0, D numbers per vector.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
-from ctxemb.encoder import Encoding
+from ctxemb.encoder import CHARACTERS_PER_CHUNK, Encoder, Encoding
 from ctxemb.text import UNK, Tokens, WordTokenizer
 
 TARGETS_PER_CHUNK = 1_000
@@ -39,7 +39,7 @@ class TargetVectors:
     Attributes:
         vectors_NLD: (N, L + 1, D) float32. An out-of-vocabulary target has the vectors of the unknown word in its
             context.
-        known_N: (N,) bool: is the target in the vocabulary?
+        known_N: (N,) bool: is the target in the vocabulary, or read by its spelling?
     """
 
     vectors_NLD: np.ndarray
@@ -84,9 +84,11 @@ def position_of_target(spans: Sequence[tuple[int, int]], target: Target) -> int:
     return max(inside, key=lambda i: spans[i][1] - spans[i][0])
 
 
-def known_share(tokenizer: WordTokenizer, targets: Sequence[Target]) -> float:
-    """Share of the targets that are in the vocabulary, 0 to 1: the mean of `TargetVectors.known_N`, without vectors."""
-    known = []
+def known_share(encoder: Encoder, targets: Sequence[Target]) -> float:
+    """Share of the targets that the encoder knows, 0 to 1: the mean of `TargetVectors.known_N`, without vectors."""
+    if encoder.reads_spelling:
+        return 1.0
+    known, tokenizer = [], encoder.tokenizer
     for target in targets:
         tokens = tokenizer.encode_at(target.text, target.start, target.end)
         known.append(tokens.ids[position_of_target(tokens.spans, target)] != UNK)
@@ -106,8 +108,7 @@ def encode_targets(encoder: TokenEncoder, targets: Sequence[Target]) -> TargetVe
     if empty := [target.text for target in targets if not target.word.strip()]:
         raise ValueError(f"a target in “{empty[0][:80]}” has no character; give its start and end")
     vectors, known = [], []
-    for first in range(0, len(targets), TARGETS_PER_CHUNK):  # only a chunk's whole sentences are held at once
-        chunk = targets[first : first + TARGETS_PER_CHUNK]
+    for chunk in _chunks(targets):  # only a chunk's whole sentences are held at once
         tokens = [encoder.tokenizer.encode_at(target.text, target.start, target.end) for target in chunk]
         encodings = encoder.encode_tokens([target.text for target in chunk], tokens)
         for target, encoding in zip(chunk, encodings, strict=True):
@@ -115,3 +116,25 @@ def encode_targets(encoder: TokenEncoder, targets: Sequence[Target]) -> TargetVe
             vectors.append(encoding.layers[:, position].copy())  # a copy, so that no whole sentence is kept
             known.append(not encoding.oov[position])
     return TargetVectors(np.stack(vectors), np.array(known))
+
+
+def _chunks(targets: Sequence[Target]) -> Iterator[Sequence[Target]]:
+    """The targets in order, in chunks of a bounded number of sentences and characters."""
+    num_characters = np.cumsum([len(target.text) for target in targets]) // CHARACTERS_PER_CHUNK
+    bounds = np.append(np.unique(num_characters, return_index=True)[1], len(targets))
+    for start, end in zip(bounds, bounds[1:], strict=False):
+        for first in range(start, end, TARGETS_PER_CHUNK):
+            yield targets[first : min(first + TARGETS_PER_CHUNK, end)]
+
+
+def encode_words(encoder: TokenEncoder, words: Sequence[str]) -> TargetVectors:
+    """Vectors of words that stand alone, each looked up whole and never cut, in the order given.
+
+    Raises:
+        ValueError: if there is no word.
+    """
+    if not words:
+        raise ValueError("there are no words to encode; give at least one")
+    encodings = encoder.encode_tokens(words, [encoder.tokenizer.encode_words([word]) for word in words])
+    vectors_NLD = np.stack([encoding.layers[:, 0] for encoding in encodings])
+    return TargetVectors(vectors_NLD, np.array([not encoding.oov[0] for encoding in encodings]))

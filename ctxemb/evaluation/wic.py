@@ -18,7 +18,7 @@ import numpy as np
 from ctxemb.analysis.similarity import unit_vectors
 from ctxemb.analysis.thresholds import best_threshold, bootstrap_interval
 from ctxemb.corpora import CorpusError, data_folder
-from ctxemb.evaluation.sources import find_file, numbered_lines, read_text
+from ctxemb.evaluation.sources import find_file, has_file, numbered_lines, read_text
 from ctxemb.evaluation.targets import Target, target_at_token
 
 WIC_HOME = "https://pilehvar.github.io/wic/"
@@ -96,20 +96,36 @@ def load_mcl_wic(part: str, folder: Path | None = None) -> ContextPairs:
 
     Args:
         part: for example `training.en-en` or `dev.zh-zh`.
-        folder: `mcl-wic` in the data folder if None.
+        folder: the one with the files, or with the authors' `training/multilingual` ...; `mcl-wic` in the data folder
+            if None.
 
     Raises:
         CorpusError: if a file is missing or not in the authors' format.
     """
     folder = folder or data_folder() / "mcl-wic"
-    data, gold = (find_file(folder, f"{part}.{kind}", MCL_WIC_HOME) for kind in ("data", "gold"))
+    data, gold = (_find_mcl_wic(folder, part, kind) for kind in ("data", "gold"))
     try:
         answers = {entry["id"]: entry["tag"] for entry in json.loads(read_text(gold))}
         entries = [(_span(entry, 1), _span(entry, 2), answers[entry["id"]]) for entry in json.loads(read_text(data))]
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise CorpusError(f"{data} and {gold.name} are not in MCL-WiC's format ({error!r})") from error
     firsts, seconds, tags = zip(*entries, strict=True) if entries else ((), (), ())
     return _pairs(list(firsts), list(seconds), tags, gold)
+
+
+def wic_parts(folder: Path) -> tuple[str, ...]:
+    """The parts whose sentences are in a folder: some of test, dev, train."""
+    return tuple(part for part in ("test", "dev", "train") if has_file(folder / part, f"{part}.data.txt"))
+
+
+def mcl_wic_parts(folder: Path, language: str) -> tuple[str, ...]:
+    """The parts of a language whose sentences are in a folder: some of test, dev, training."""
+    pair = f"{language}-{language}"
+    return tuple(
+        part
+        for part in ("test", "dev", "training")
+        if any(has_file(place, f"{part}.{pair}.data") for place in _mcl_wic_places(folder, part))
+    )
 
 
 def pair_cosines(vectors_MD: np.ndarray, known_M: np.ndarray) -> np.ndarray:
@@ -155,6 +171,18 @@ def score_by_cross_validation(
     Raises:
         ValueError: if there are fewer than two folds, fewer pairs than folds, or no known pair to choose on.
     """
+    is_right_N, thresholds = answer_by_cross_validation(cosines_N, is_same_N, num_folds, seed)
+    return _score(is_right_N, cosines_N, thresholds)
+
+
+def answer_by_cross_validation(
+    cosines_N: np.ndarray, is_same_N: np.ndarray, num_folds: int = 10, seed: int = 0
+) -> tuple[np.ndarray, list[float]]:
+    """(N,) bool, which answers of `score_by_cross_validation` are right, and the threshold of each fold.
+
+    Raises:
+        ValueError: as there.
+    """
     if not 2 <= num_folds <= len(cosines_N):
         raise ValueError(f"{num_folds} folds of {len(cosines_N)} pairs: there have to be 2 folds, and a pair in each")
     is_right_N, thresholds = np.zeros(len(cosines_N), dtype=bool), []
@@ -162,7 +190,7 @@ def score_by_cross_validation(
         others = np.delete(np.arange(len(cosines_N)), fold)
         thresholds.append(best_threshold(cosines_N[others], is_same_N[others]))
         is_right_N[fold] = (cosines_N[fold] >= thresholds[-1]) == is_same_N[fold]
-    return _score(is_right_N, cosines_N, thresholds)
+    return is_right_N, thresholds
 
 
 def _score(is_right_N: np.ndarray, cosines_N: np.ndarray, thresholds: list[float]) -> WicScore:
@@ -170,6 +198,16 @@ def _score(is_right_N: np.ndarray, cosines_N: np.ndarray, thresholds: list[float
     low, high = bootstrap_interval(percent_N)
     coverage = float((~np.isnan(cosines_N)).mean())
     return WicScore(float(percent_N.mean()), low, high, coverage, len(percent_N), tuple(thresholds))
+
+
+def _find_mcl_wic(folder: Path, part: str, kind: str) -> Path:
+    name = f"{part}.{kind}"
+    places = [place for place in _mcl_wic_places(folder, part.partition(".")[0]) if has_file(place, name)]
+    return find_file(places[0] if places else folder, name, MCL_WIC_HOME)
+
+
+def _mcl_wic_places(folder: Path, part: str) -> tuple[Path, ...]:
+    return folder, folder / "multilingual", folder / part, folder / part / "multilingual"
 
 
 def _span(entry: dict[str, str], which: int) -> Target:

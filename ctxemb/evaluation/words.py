@@ -14,22 +14,57 @@ from itertools import permutations
 from pathlib import Path
 
 import numpy as np
-from scipy.stats import spearmanr
 
 from ctxemb.analysis.neighbours import nearest_partner_ranks
 from ctxemb.analysis.similarity import unit_vectors
 from ctxemb.corpora import CorpusError, data_folder
-from ctxemb.evaluation.sources import find_file, numbered_lines, read_text
+from ctxemb.evaluation.sources import find_file, has_file, numbered_lines, read_text
 
 GENSIM_HOME = "https://github.com/piskvorky/gensim/tree/develop/gensim/test/test_data"
 CWE_HOME = "https://github.com/Leonard-Xu/CWE/tree/master/data"
-# name: folder, file, where to get it
+
+
+@dataclass(frozen=True)
+class RatedFile:
+    """A file of rated pairs: two words at the head of each line, and a number.
+
+    Attributes:
+        rating: column of the number.
+        separator: of the columns; None: any white space.
+        has_header: whether line 1 names the columns.
+    """
+
+    name: str
+    rating: int = 2
+    separator: str | None = None
+    has_header: bool = False
+
+
+@dataclass(frozen=True)
+class SimilaritySet:
+    """Rated pairs under one name; of its files, which hold the same in different layouts, one is enough."""
+
+    folder: str
+    files: tuple[RatedFile, ...]
+    home: str
+
+
 SIMILARITY_SETS = {
-    "simlex999": ("word-evals-en", "simlex999.txt", GENSIM_HOME),
-    "wordsim353": ("word-evals-en", "wordsim353.tsv", GENSIM_HOME),
-    "wordsim240": ("zh-word-evals", "240.txt", CWE_HOME),
-    "wordsim297": ("zh-word-evals", "297.txt", CWE_HOME),
-    "cos960": ("zh-word-evals", "COS960_all.txt", "https://github.com/thunlp/COS960"),
+    "simlex999": SimilaritySet(
+        "word-evals-en", (RatedFile("simlex999.txt"), RatedFile("SimLex-999.txt", 3, "\t", True)), GENSIM_HOME
+    ),
+    "wordsim353": SimilaritySet(
+        "word-evals-en",
+        (
+            RatedFile("wordsim353.tsv"),
+            RatedFile("combined.tab", 2, "\t", True),
+            RatedFile("combined.csv", 2, ",", True),
+        ),
+        GENSIM_HOME,
+    ),
+    "wordsim240": SimilaritySet("zh-word-evals", (RatedFile("240.txt"),), CWE_HOME),
+    "wordsim297": SimilaritySet("zh-word-evals", (RatedFile("297.txt"),), CWE_HOME),
+    "cos960": SimilaritySet("zh-word-evals", (RatedFile("COS960_all.txt"),), "https://github.com/thunlp/COS960"),
 }
 
 
@@ -110,7 +145,7 @@ def synonym_hit_rate(
 
 
 def load_similarity(name: str, folder: Path | None = None) -> RatedPairs:
-    """Read one of `SIMILARITY_SETS`: two words and their mean rating at the head of each line.
+    """Read one of `SIMILARITY_SETS`: pairs of words and their mean rating.
 
     Args:
         name: a key of `SIMILARITY_SETS`.
@@ -121,23 +156,34 @@ def load_similarity(name: str, folder: Path | None = None) -> RatedPairs:
     """
     if name not in SIMILARITY_SETS:
         raise CorpusError(f"there is no similarity set {name!r}; take one of {', '.join(SIMILARITY_SETS)}")
-    place, file, home = SIMILARITY_SETS[name]
-    path = find_file(folder or data_folder() / place, file, home)
+    rated = SIMILARITY_SETS[name]
+    folder = folder or data_folder() / rated.folder
+    file = next((file for file in rated.files if has_file(folder, file.name)), rated.files[0])
+    path = find_file(folder, file.name, rated.home)
     pairs, ratings = [], []
     for number, line in numbered_lines(read_text(path)):
-        if line.startswith("#"):
+        if line.startswith("#") or (number == 1 and file.has_header):
             continue
         try:
-            first, second, rating = line.split()[:3]
-            ratings.append(float(rating))
+            columns = line.split(file.separator)
+            ratings.append(float(columns[file.rating]))
+            first, second = columns[:2]
             pairs.append((first, second))
-        except ValueError as error:
+        except (ValueError, IndexError) as error:
             raise CorpusError(f"{path}, line {number}: not two words and a rating") from error
+    if not pairs:
+        raise CorpusError(f"{path} holds no pairs; get it from {rated.home}")
     return RatedPairs(pairs, np.array(ratings))
 
 
 def score_similarity(rated: RatedPairs, words: Sequence[str], vectors_VD: np.ndarray) -> SimilarityScore:
-    """Spearman's correlation of cosines with ratings; pairs with a word outside the vocabulary are left out.
+    """Spearman's correlation of cosines with ratings; see `rated_cosines`."""
+    cosines_P, ratings_P = rated_cosines(rated, words, vectors_VD)
+    return SimilarityScore(spearman(cosines_P, ratings_P), len(cosines_P), len(cosines_P) / max(len(rated.pairs), 1))
+
+
+def rated_cosines(rated: RatedPairs, words: Sequence[str], vectors_VD: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Cosine and rating of each pair whose two words are known; pairs with another word are left out.
 
     Args:
         rated: the pairs.
@@ -151,7 +197,12 @@ def score_similarity(rated: RatedPairs, words: Sequence[str], vectors_VD: np.nda
     first_PD, second_PD = (unit_vectors(vectors_VD[rows_P].astype(np.float64)) for rows_P in pairs_P2[known_P].T)
     cosines_P, ratings_P = np.einsum("pd,pd->p", first_PD, second_PD), rated.ratings_P[known_P]
     has_angle = ~np.isnan(cosines_P)
-    cosines_P, ratings_P = cosines_P[has_angle], ratings_P[has_angle]
-    varied = len(cosines_P) > 1 and np.ptp(cosines_P) > 0 and np.ptp(ratings_P) > 0
-    spearman = np.asarray(spearmanr(cosines_P, ratings_P))[0] if varied else np.nan
-    return SimilarityScore(float(spearman), len(cosines_P), len(cosines_P) / max(len(rated.pairs), 1))
+    return cosines_P[has_angle], ratings_P[has_angle]
+
+
+def spearman(scores_P: np.ndarray, ratings_P: np.ndarray) -> float:
+    """Rank correlation, -1 to 1; NaN if there are fewer than two pairs, or all are alike."""
+    from scipy.stats import spearmanr
+
+    varied = len(scores_P) > 1 and np.ptp(scores_P) > 0 and np.ptp(ratings_P) > 0
+    return float(np.asarray(spearmanr(scores_P, ratings_P))[0]) if varied else np.nan

@@ -20,6 +20,7 @@ from ctxemb.evaluation.sources import find_file, numbered_lines, read_text
 from ctxemb.evaluation.targets import Target, target_at_token
 
 HOME = "https://github.com/thunlp/SememeWSD/tree/master/data"
+FILE = "dataset.txt"
 PLACEHOLDER = "<target>"
 
 
@@ -68,7 +69,7 @@ def load_zh_wsd(folder: Path | None = None) -> SenseUses:
     Raises:
         CorpusError: if the file is missing or a line is not in the authors' format.
     """
-    path = find_file(folder or data_folder() / "zh-wsd", "dataset.txt", HOME)
+    path = find_file(folder or data_folder() / "zh-wsd", FILE, HOME)
     targets, words, senses = [], [], []
     for number, line in numbered_lines(read_text(path)):
         try:
@@ -101,15 +102,13 @@ def score_senses(
         known_N: (N,) bool; all if None.
     """
     known_N = np.ones(len(words_N), dtype=bool) if known_N is None else known_N
-    is_right_N, is_frequent_N = np.zeros((2, len(words_N)), dtype=bool)
+    is_right_N = answer_senses(vectors_ND, words_N, senses_N, known_N)
+    is_frequent_N = np.zeros(len(words_N), dtype=bool)
     words, of_word_N = np.unique(words_N, return_inverse=True)
     for index in range(len(words)):
         rows = np.flatnonzero(of_word_N == index)
         names, counts = np.unique(senses_N[rows], return_counts=True)
         is_frequent_N[rows] = senses_N[rows] == names[counts.argmax()]
-        rows = rows[known_N[rows]]
-        if len(rows) > 1:
-            is_right_N[rows] = leave_one_out_senses(vectors_ND[rows], senses_N[rows]) == senses_N[rows]
     num_uses = np.bincount(of_word_N)
     accuracies = np.bincount(of_word_N, weights=is_right_N) / num_uses
     return SenseScore(
@@ -120,3 +119,13 @@ def score_senses(
         coverage=float(known_N.mean()),
         words=dict(zip(words.tolist(), accuracies.tolist(), strict=True)),
     )
+
+
+def answer_senses(vectors_ND: np.ndarray, words_N: np.ndarray, senses_N: np.ndarray, known_N: np.ndarray) -> np.ndarray:
+    """(N,) bool: which uses have the sense of their nearest other known use of the word; the others are False."""
+    is_right_N = np.zeros(len(words_N), dtype=bool)
+    for word in np.unique(words_N):
+        rows = np.flatnonzero((words_N == word) & known_N)
+        if len(rows) > 1:
+            is_right_N[rows] = leave_one_out_senses(vectors_ND[rows], senses_N[rows]) == senses_N[rows]
+    return is_right_N

@@ -1,11 +1,86 @@
 """Charts of the Scores page."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
 
 import plotly.graph_objects as go
 
-from ctxemb.figures.style import FONTS, SENSE_COLORS
+from ctxemb.figures.style import FONTS, NEUTRAL_COLOR, SENSE_COLORS
+
+ROW_HEIGHT, FRAME_HEIGHT = 30, 110
+# kind of a line: its title and colour
+KINDS = {
+    "own": ("the checkpoint's own reading", SENSE_COLORS[0]),
+    "layer": ("other layers and read-outs", SENSE_COLORS[1]),
+    "baseline": ("baselines", NEUTRAL_COLOR),
+}
+
+
+@dataclass(frozen=True)
+class ScoreLine:
+    """A score to draw.
+
+    Attributes:
+        name: of the line.
+        kind: a key of `KINDS`, or `floor`.
+        value: the score, between `low` and `high`.
+        about: what it is of, for those who point at it.
+    """
+
+    name: str
+    kind: str
+    value: float
+    low: float
+    high: float
+    about: str = ""
+
+
+def interval_chart(lines: Sequence[ScoreLine], title: str) -> go.Figure:
+    """Scores with their intervals, each on a line of its own; a floor is a dashed line across.
+
+    Args:
+        lines: the first is drawn on top.
+        title: of the measure.
+    """
+    figure = go.Figure()
+    for kind, (name, color) in KINDS.items():
+        shown = [line for line in lines if line.kind == kind]
+        if shown:
+            figure.add_scatter(
+                x=[line.value for line in shown],
+                y=[escape(line.name) for line in shown],
+                name=name,
+                mode="markers",
+                marker={"size": 10, "color": color},
+                error_x={
+                    "array": [line.high - line.value for line in shown],
+                    "arrayminus": [line.value - line.low for line in shown],
+                    "color": color,
+                    "thickness": 2,
+                    "width": 5,
+                },
+                customdata=[(line.low, line.high, escape(line.about)) for line in shown],
+                hovertemplate="%{y}<br>%{x:.3f} (%{customdata[0]:.3f} to %{customdata[1]:.3f})<br>"
+                "%{customdata[2]}<extra></extra>",
+            )
+    for floor in (line for line in lines if line.kind == "floor"):
+        figure.add_vline(
+            x=floor.value,
+            line={"dash": "dash", "color": NEUTRAL_COLOR},
+            annotation={"text": escape(floor.name), "y": 0, "yanchor": "bottom"},
+        )
+    names = [escape(line.name) for line in lines if line.kind != "floor"]
+    figure.update_xaxes(title=escape(title), zeroline=False)
+    figure.update_yaxes(categoryorder="array", categoryarray=names[::-1], automargin=True)
+    figure.update_layout(
+        height=FRAME_HEIGHT + ROW_HEIGHT * len(names),
+        margin={"l": 10, "r": 10, "t": 10, "b": 10},
+        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
+        dragmode=False,
+        font={"family": FONTS},
+    )
+    return figure
 
 
 def trade_off_chart(lines: Mapping[str, Sequence[tuple[float, float, float]]], title: str) -> go.Figure:

@@ -1,18 +1,26 @@
 """Recorded numbers on the page: each table says which command makes its file."""
 
 import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
+from ctxemb.evaluation.public.score import WHOLE, PublicScore, reading_name
 from ctxemb.evaluation.table import ArticleTable
-from ctxemb.figures.scores import trade_off_chart
+from ctxemb.figures.scores import ScoreLine, interval_chart, trade_off_chart
 from ctxemb.scores import (
+    PublicRow,
     Scores,
     ScoresError,
     article_table,
     find_table,
+    public_rows,
+    public_scores,
     published_table,
     read_scores,
     read_table,
@@ -25,20 +33,79 @@ from ctxemb.ui.help import LANGUAGE_NAMES
 from ctxemb.ui.messages import plain, show_error
 from ctxemb.ui.results import CHART_CONFIG
 
+READING_NAME = re.compile(r"(\w+), layer (\w+)")
+INTERVAL_HELP = (
+    "95 % bootstrap interval: how far the number would move on other items of the same kind, with the same vectors and "
+    "thresholds"
+)
 READING_HELP = "How the vector of a word is read; the best one first, then what it has to beat"
 
 
-def show_checkpoint_scores() -> None:
-    """What is recorded of each checkpoint."""
-    paths = loading.find_checkpoints()
-    if not paths:
-        st.info(f"There is no checkpoint in {loading.SHIPPED}.")
-    for name, path in paths.items():
-        st.subheader(plain(name))
+@dataclass(frozen=True)
+class Recorded:
+    """A checkpoint's folder, and what is recorded in it."""
+
+    path: Path
+    scores: Scores
+
+
+def load_scores() -> dict[str, Recorded]:
+    """What is recorded of each checkpoint, by its name; a file that cannot be read is said, and left out."""
+    found = {}
+    for name, path in loading.find_checkpoints().items():
         try:
-            _show_scores(read_scores(path), path)
+            found[name] = Recorded(path, read_scores(path))
         except ValueError as error:
             show_error(str(error))
+    return found
+
+
+def show_checkpoint_scores(recorded: Mapping[str, Recorded]) -> None:
+    """The readings of each checkpoint."""
+    if not recorded:
+        st.info(f"There is no checkpoint in {loading.SHIPPED}.")
+    for name, checkpoint in recorded.items():
+        st.subheader(plain(name))
+        _show_scores(checkpoint.scores, checkpoint.path)
+
+
+def show_public_tests(recorded: Mapping[str, Recorded]) -> None:
+    """One public test set: every checkpoint that was scored on it, with intervals and baselines."""
+    tests = public_scores({name: checkpoint.scores for name, checkpoint in recorded.items()})
+    if not tests:
+        st.info("Nothing is recorded yet; `python -m ctxemb evaluate CHECKPOINT --test all --save` does so.")
+        return
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        title = st.selectbox("Test set", sorted(tests), key="test", bind="query-params", width=360)
+        found = tests[title]
+        rows = public_rows(found)
+        measures = list(dict.fromkeys(row.row.measure for row in rows))
+        measure = st.selectbox("Measure", measures, key="measure", width=360)
+        every_layer = st.toggle("Every layer and read-out", key="every_layer")
+    shown = [row for row in rows if row.row.measure == measure and (every_layer or row.kind != "layer")]
+    title, drawn = measure, [row for row in shown if not np.isnan(row.row.value)]
+    if measure.startswith("perplexity"):
+        # that of all words alike is a hundred times as far away
+        title, drawn = f"{measure}: lower is better", [row for row in drawn if row.kind != "floor"]
+    chart = interval_chart([_line(row) for row in drawn], title)
+    st.plotly_chart(chart, key="public_chart", config=CHART_CONFIG)
+    st.dataframe(
+        pd.DataFrame([_cells(row) for row in shown]),
+        hide_index=True,
+        height="content",
+        placeholder="–",
+        column_config={
+            "value": st.column_config.NumberColumn(format="%.3f"),
+            "95 % interval": st.column_config.TextColumn(help=INTERVAL_HELP),
+            "of": st.column_config.NumberColumn(help="What the number is of: pairs, uses, questions, sentences"),
+            "skipped": st.column_config.NumberColumn(help="Items with a word that the encoder does not know"),
+        },
+    )
+    notes = dict.fromkeys(note for score in found.values() for note in score.notes)
+    st.markdown("\n".join(f"- {plain(note)}" for note in notes))
+    commands = [_test_command(recorded[name], score) for name, score in found.items()]
+    st.caption("These commands make the numbers; they stand in each checkpoint's `metrics.json`, under `tests`.")
+    st.code("\n".join(commands), language=None)
 
 
 def show_article_tables() -> None:
@@ -100,9 +167,47 @@ def _show_trade_off(table: ArticleTable) -> None:
     st.plotly_chart(chart, key=f"trade_off_chart_{table.language}", config=CHART_CONFIG)
 
 
+def _line(shown: PublicRow) -> ScoreLine:
+    row = shown.row
+    name = f"{shown.checkpoint} · {row.reading}" if shown.checkpoint else row.reading
+    return ScoreLine(
+        name, shown.kind, row.value, row.low, row.high, f"of {row.num_items:,}, {row.num_skipped:,} skipped"
+    )
+
+
+def _cells(shown: PublicRow) -> dict[str, object]:
+    row = shown.row
+    is_floor = shown.kind == "floor"
+    return {
+        "checkpoint": shown.checkpoint,
+        "reading": row.reading,
+        "value": row.value,
+        "95 % interval": None if np.isnan(row.low) else f"{row.low:.3f} – {row.high:.3f}",
+        "of": None if is_floor else row.num_items,
+        "skipped": None if is_floor else row.num_skipped,
+    }
+
+
+def _test_command(checkpoint: Recorded, score: PublicScore) -> str:
+    config = checkpoint.scores.config
+    split = "" if score.split == WHOLE else f" --split {score.split.partition(' ')[0]}"
+    named = READING_NAME.fullmatch(score.reading)
+    is_default = score.reading == reading_name(config.reading, config.model.num_layers)
+    reading = f" --readout {named[1]} --layer {named[2]}" if named and not is_default else ""
+    return f"python -m ctxemb evaluate {_short(checkpoint.path)} --test {score.name}{split}{reading} --save"
+
+
+def _short(path: Path) -> Path:
+    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+
+
 def _show_scores(scores: Scores, path: Path) -> None:
-    path = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+    path = _short(path)
     command = f"`python -m ctxemb evaluate {path} --save`"
+    if scores.config.family == "transformer":
+        printed = command.replace(" --save", "")
+        st.info(f"A Hugging Face encoder is opened read-only, so nothing is recorded; {printed} prints its numbers.")
+        return
     if not scores.readings:
         st.info(f"Nothing is recorded of it; {command} does so.")
         return

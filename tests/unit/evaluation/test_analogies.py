@@ -66,7 +66,7 @@ def test_missing_sets_say_where_to_get_them(tmp_path, monkeypatch):
         load_analogies("ca8")
     with pytest.raises(CorpusError, match=rf"no semantic\.txt in {tmp_path}/zh-word-evals; get it from https://"):
         load_analogies("ca8-semantic")
-    with pytest.raises(CorpusError, match="holds no pairs"):
+    with pytest.raises(CorpusError, match="holds no questions"):
         load_analogies("bats", write_bats(tmp_path, {}))
 
 

@@ -6,7 +6,8 @@ import torch
 
 from ctxemb.batching import make_batch
 from ctxemb.corpora import CorpusError
-from ctxemb.evaluation.perplexity import corpus_perplexity
+from ctxemb.evaluation.perplexity import corpus_perplexity, examples_perplexity
+from ctxemb.examples import load_examples
 
 LINES = [
     "the old bank approved the loan for the farmer .",
@@ -32,6 +33,18 @@ def test_perplexity_is_the_exponential_of_the_mean_over_sentences_one_by_one(enc
     assert result.corpus == str(path)
     assert (result.num_sentences, result.num_tokens) == (4, num_words)  # none too short, none cut
     assert result.unknown_share == pytest.approx(1 / num_words)
+
+
+def test_the_examples_are_read_one_by_one(encoder):
+    result = examples_perplexity(encoder)
+    sentences = load_examples("en").sentence
+    nats = []
+    for sentence in sentences:
+        with torch.inference_mode():
+            nats.append(torch.stack(encoder.model(make_batch([encoder.tokenizer.encode(sentence).ids]))))
+    forward, backward = torch.cat(nats, dim=1).mean(dim=1).exp().tolist()
+    assert (result.perplexity_forward, result.perplexity_backward) == pytest.approx((forward, backward), rel=1e-4)
+    assert (result.corpus, result.num_sentences) == ("examples", len(sentences))
 
 
 def test_a_text_like_the_training_text_surprises_less_than_a_shuffled_one(encoder, tiny_run, tmp_path):

@@ -32,7 +32,7 @@ def test_vectors_are_those_of_the_token(encoder):
 
 def test_the_known_share_needs_no_vectors(encoder):
     targets = [Target(SENTENCE, 4, 8), Target(SENTENCE, 22, 29), Target(SENTENCE, 9, 12), Target(SENTENCE, 0, 3)]
-    assert known_share(encoder.tokenizer, targets) == encode_targets(encoder, targets).known_N.mean() == 0.5
+    assert known_share(encoder, targets) == encode_targets(encoder, targets).known_N.mean() == 0.5
 
 
 def test_no_target_is_refused(encoder):

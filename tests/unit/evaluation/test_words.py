@@ -63,15 +63,22 @@ def test_synonyms_outside_the_vocabulary_give_no_rate():
 
 
 @pytest.mark.parametrize(
-    ("name", "line"),
+    ("name", "file", "content"),
     [
-        ("simlex999", "# Word 1\tWord 2\tHuman (mean)\nold\tnew\t1.58\n\n"),
-        ("wordsim240", "old\tnew\t1.58\t\r\n"),
-        ("cos960", "old new 1.58 1 2 1 2 \n"),
+        ("simlex999", "simlex999.txt", "# Word 1\tWord 2\tHuman (mean)\nold\tnew\t1.58\n\n"),
+        (
+            "simlex999",
+            "SimLex-999.txt",
+            "word1\tword2\tPOS\tSimLex999\tconc(w1)\nold\tnew\tA\t1.58\t2.72\n",
+        ),
+        ("wordsim353", "combined.csv", "Word 1,Word 2,Human (mean)\r\nold,new,1.58\r\n"),
+        ("wordsim353", "combined.tab", "Word 1\tWord 2\tHuman (mean)\nold\tnew\t1.58\n"),
+        ("wordsim240", "240.txt", "old\tnew\t1.58\t\r\n"),
+        ("cos960", "COS960_all.txt", "old new 1.58 1 2 1 2 \n"),
     ],
 )
-def test_the_authors_layouts_are_read(tmp_path, name, line):
-    (tmp_path / SIMILARITY_SETS[name][1]).write_bytes(line.encode())
+def test_the_authors_layouts_are_read(tmp_path, name, file, content):
+    (tmp_path / file).write_bytes(content.encode())
     rated = load_similarity(name, tmp_path)
     assert (rated.pairs, rated.ratings_P.tolist()) == ([("old", "new")], [1.58])
 
@@ -93,7 +100,7 @@ def test_what_cannot_be_read_is_named(tmp_path, monkeypatch):
     [("simlex999", 999), ("wordsim353", 353), ("wordsim240", 240), ("wordsim297", 297), ("cos960", 960)],
 )
 def test_the_published_files_can_be_read(name, num_pairs):
-    if not (data_folder() / SIMILARITY_SETS[name][0]).is_dir():
+    if not (data_folder() / SIMILARITY_SETS[name].folder).is_dir():
         pytest.skip(f"{name} is not in $CTXEMB_DATA")
     rated = load_similarity(name)
     assert (len(rated.pairs), len(rated.ratings_P)) == (num_pairs, num_pairs)
