@@ -15,5 +15,6 @@ st.navigation(
         st.Page("app_pages/train.py", title="Train", icon=":material/model_training:"),
         st.Page("app_pages/lexicon.py", title="Lexicon", icon=":material/menu_book:"),
         st.Page("app_pages/scores.py", title="Scores", icon=":material/leaderboard:"),
+        st.Page("app_pages/checkup.py", title="Checkup", icon=":material/health_and_safety:"),
     ]
 ).run()

@@ -8,6 +8,7 @@ import sys
 
 import typer
 
+from ctxemb.cli.checking import check
 from ctxemb.cli.comparing import compare
 from ctxemb.cli.corpora import data_app
 from ctxemb.cli.encoding import encode, info
@@ -20,7 +21,7 @@ from ctxemb.cli.training import train
 from ctxemb.runs import describe_error
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, add_completion=False, help=__doc__)
-for command in (train, encode, compare, info, evaluate, index, neighbours):
+for command in (train, encode, compare, check, info, evaluate, index, neighbours):
     app.command()(command)
 app.command("table")(article_table)
 app.add_typer(data_app, name="data")

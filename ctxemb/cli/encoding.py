@@ -80,6 +80,7 @@ def info(checkpoint: CheckpointPath, as_json: AsJson = False) -> None:
         if field != "metrics":
             table.add_row(field, json.dumps(value))
     for part in ("validation", "import"):
-        for field, value in loaded.metrics.get(part, {}).items():
+        recorded = loaded.metrics.get(part)  # whatever somebody wrote there
+        for field, value in recorded.items() if isinstance(recorded, dict) else ():
             table.add_row(f"{part} {field}", json.dumps(value))
     screen.print(table)

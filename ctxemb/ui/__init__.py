@@ -15,6 +15,7 @@ jobs.py         work in the background, shared by all sessions
 geometry.py     the shape of a space, and corrections of it; spaces.py, measured once for all sessions
 store.py        which store is looked into; neighbours.py, what a use is closest to there
 scores.py       recorded numbers
+checkup.py      whether a checkpoint is sound; uploads.py, files of one visitor
 settings.py     controls made from a settings model
 recipe_settings.py    what a run is asked for, and what that will cost
 run_store.py        the runs of this machine, and their checkpoints
@@ -24,6 +25,15 @@ compared_runs.py    several runs
 messages.py     errors and problems in a sentence each
 """
 
+from ctxemb.ui.checkup import (
+    choose_checked,
+    load_checkup,
+    load_reference,
+    offer_reports,
+    show_results,
+    show_summary,
+    show_table,
+)
 from ctxemb.ui.compared_runs import compare_runs
 from ctxemb.ui.contexts import choose_contexts, load_contexts, show_sources
 from ctxemb.ui.controls import choose_checkpoint, choose_example, choose_reading, type_own_sentence, type_word
@@ -68,7 +78,7 @@ from ctxemb.ui.pairs import edit_candidates, edit_pairs, look_at_pair, offer_kep
 from ctxemb.ui.recipe_settings import start_run
 from ctxemb.ui.results import CHART_CONFIG, is_dark, show_baselines, show_headline, show_layers, show_uses
 from ctxemb.ui.runs import choose_run
-from ctxemb.ui.scores import show_article_tables, show_checkpoint_scores, show_published
+from ctxemb.ui.scores import load_scores, show_article_tables, show_checkpoint_scores, show_public_tests, show_published
 from ctxemb.ui.sentences import edit_sentences, paste_sentences, upload_sentences
 from ctxemb.ui.settings import choose_settings
 from ctxemb.ui.side_by_side import View, choose_second, show_side_by_side
@@ -82,6 +92,7 @@ __all__ = [
     "View",
     "choose_asked",
     "choose_beside",
+    "choose_checked",
     "choose_checkpoint",
     "choose_contexts",
     "choose_example",
@@ -106,13 +117,17 @@ __all__ = [
     "follow_language",
     "is_dark",
     "key_of",
+    "load_checkup",
     "load_clusters",
     "load_contexts",
+    "load_reference",
     "load_review",
+    "load_scores",
     "load_separation",
     "load_space",
     "look_at_pair",
     "offer_kept",
+    "offer_reports",
     "open_store",
     "paste_sentences",
     "plain",
@@ -130,8 +145,10 @@ __all__ = [
     "show_norms",
     "show_pair",
     "show_problems",
+    "show_public_tests",
     "show_published",
     "show_report",
+    "show_results",
     "show_run",
     "show_selected",
     "show_self_similarity",
@@ -142,6 +159,8 @@ __all__ = [
     "show_sources",
     "show_spaces",
     "show_stability",
+    "show_summary",
+    "show_table",
     "show_uses",
     "show_why",
     "start_run",

@@ -25,7 +25,6 @@ from ctxemb.contexts import (
 from ctxemb.examples import example_words
 from ctxemb.models.reading import Reading
 from ctxemb.store import Context, VectorStore
-from ctxemb.text import UNK
 from ctxemb.ui.jobs import in_background
 from ctxemb.ui.loading import Model, load_mean
 from ctxemb.ui.messages import plain, show_problems
@@ -160,7 +159,7 @@ def _find_uses(uri: str, word: str, limit: int, _store: VectorStore) -> list[Con
 
 def _choose_words(model: Model) -> list[str]:
     offered = example_words(model.language)
-    known = [word for word in offered if model.encoder.tokenizer.word_id(word) != UNK]
+    known = [word for word in offered if model.encoder.knows(word)]
     return st.multiselect(
         "Words",
         offered,

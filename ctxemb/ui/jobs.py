@@ -17,8 +17,13 @@ from ctxemb.ui.messages import show_error
 
 # work of one kind waits in line, in a process of its own: a long store, or UMAP, which takes a third of a minute to
 # compile, holds up no other map
-Lane = Literal["maps", "umap", "stores"]
-WARM_UPS: dict[Lane, str | None] = {"maps": None, "umap": "ctxemb.analysis.projection:warm_up", "stores": None}
+Lane = Literal["maps", "umap", "stores", "checkups"]
+WARM_UPS: dict[Lane, str | None] = {
+    "maps": None,
+    "umap": "ctxemb.analysis.projection:warm_up",
+    "stores": None,
+    "checkups": None,
+}
 MAX_RESULTS = 24
 PATIENCE_SECONDS = 0.3  # a bar that is gone at once only flickers
 POLL = "500ms"

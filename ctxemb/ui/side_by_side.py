@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from ctxemb.analysis.alignment import turned_towards
-from ctxemb.checkpoint import read_config
+from ctxemb.checkpoint import CheckpointError, read_config
 from ctxemb.comparison import CENTRINGS, Centring
 from ctxemb.contexts import Contexts
 from ctxemb.figures.mapping import map_points
@@ -121,8 +121,12 @@ def show_side_by_side(
 
 
 @st.cache_data(max_entries=64)
-def _language(path: str) -> Language:
-    return read_config(Path(path)).text.language
+def _language(path: str) -> Language | None:
+    """None for a folder that cannot be opened, which is said where it is chosen."""
+    try:
+        return read_config(Path(path)).text.language
+    except CheckpointError:
+        return None
 
 
 def _readings(model: Model) -> list[Reading]:

@@ -9,6 +9,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from ctxemb.runs import RunRequest, RunStore
 from tests.browser.conftest import ROOT, TIMEOUT_MS, launch, serve
+from tests.browser.test_checkup_page import wait_for_checkup
 from tests.browser.test_compare import wait_for_numbers
 from tests.browser.test_geometry import wait_for_corrections
 from tests.browser.test_map import wait_for_map
@@ -20,6 +21,7 @@ GEOMETRY = "geometry?beside=static+vectors&beside=en-bilm"
 MAP = "map?place=They+moored+the+little+boat+at+the+bank+and+walked+down+to+the+water+."
 SIZE = {"width": 1400, "height": 1320}
 TRAIN_SIZE = {"width": 1400, "height": 2100}
+CHECKUP_SIZE = {"width": 1400, "height": 1900}
 
 
 def take(
@@ -56,6 +58,13 @@ def wait_for_training(page: Page) -> None:
     expect(page.locator(SETTLED)).to_be_visible()
 
 
+def open_senses(page: Page) -> None:
+    wait_for_checkup(page)
+    senses = page.get_by_test_id("stExpander").filter(has_text="senses").first
+    senses.locator("summary").click()
+    expect(senses.locator(".js-plotly-plot")).to_be_visible()
+
+
 if __name__ == "__main__":
     expect.set_options(timeout=TIMEOUT_MS)
     with (
@@ -69,6 +78,7 @@ if __name__ == "__main__":
         take(browser, f"{address}/{GEOMETRY}", wait_for_corrections, "geometry")
         take(browser, f"{address}/{MAP}", wait_for_map, "map")
         take(browser, f"{address}/neighbours", wait_for_neighbours, "neighbours")
+        take(browser, f"{address}/checkup?checkpoint=en-bilm", open_senses, "checkup", size=CHECKUP_SIZE)
         run = train(Path(folder) / "runs")
         take(browser, f"{address}/train?run={run}", wait_for_training, "train", size=TRAIN_SIZE)
         browser.close()

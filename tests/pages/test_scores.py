@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from ctxemb.evaluation.public.score import PublicScore, ScoreRow
 from ctxemb.evaluation.published import PUBLISHED
 from ctxemb.evaluation.table import Aim, ArticleTable, Row, Trial
 
@@ -97,6 +98,45 @@ def test_quality_against_time_can_be_looked_at_row_by_row(open_scores: Callable[
     assert app.selectbox(key="trade_off_zh").options == ["title a", "title b"]
     app.selectbox(key="trade_off_zh").select("b").run()
     assert not app.exception
+
+
+def record_public(folder: Path, name: str, value: float, own: str = "here, layer 2") -> None:
+    rows = [
+        ScoreRow(own, "accuracy", value, value - 0.1, value + 0.1, 90, 10, {"always the same answer": 0.5}),
+        ScoreRow("here, layer 1", "accuracy", 0.52, 0.5, 0.6, 90, 10),
+        ScoreRow(own, "accuracy, unknown words answered no", 0.58, 0.5, 0.6, 100),
+    ]
+    score = PublicScore(name, "dev", own, rows, ("a *note*",))
+    (folder / "metrics.json").write_text(json.dumps({"tests": [score.as_json()]}))
+
+
+def test_public_tests_are_compared_with_intervals_and_commands(
+    open_scores: Callable[[], AppTest], folder: Path
+) -> None:
+    shutil.copytree(folder / "en-bilm", folder / "en-other")
+    record_public(folder / "en-bilm", "wic", 0.6)
+    record_public(folder / "en-other", "wic", 0.7, "context, layer 1")
+    record_public(folder / "zh-contrastive", "mcl-wic", 0.55)
+    app = open_scores()
+    assert not app.exception
+    assert app.selectbox(key="test").options == ["mcl-wic, dev (zh)", "wic, dev (en)"]
+    app.selectbox(key="test").select("wic, dev (en)").run()
+    shown = app.dataframe[0].value
+    assert shown.checkpoint.tolist() == ["en-bilm", "en-other", ""]
+    assert shown.value.tolist() == [0.6, 0.7, 0.5]
+    assert shown["95 % interval"].tolist()[:2] == ["0.500 – 0.700", "0.600 – 0.800"]
+    assert shown["of"].tolist()[:2] == [90, 90]
+    assert shown.skipped.tolist()[:2] == [10, 10]
+    (commands,) = (code.value for code in app.code)
+    assert "en-bilm --test wic --split dev --save" in commands
+    assert "en-other --test wic --split dev --readout context --layer 1 --save" in commands
+    assert "zh-contrastive" not in commands
+    assert "a *note*" in words(app)
+    app.toggle(key="every_layer").set_value(True).run()
+    assert len(app.dataframe[0].value) == 5
+    app.selectbox(key="measure").select("accuracy, unknown words answered no").run()
+    assert not app.exception
+    assert app.dataframe[0].value.value.tolist() == [0.58, 0.58]
 
 
 def test_published_numbers_stand_apart_with_their_set_up(open_scores: Callable[[], AppTest], folder: Path) -> None:

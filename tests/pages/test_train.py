@@ -101,6 +101,25 @@ def test_every_recipe_has_its_controls(open_app: OpenApp) -> None:
         assert not any(key and key.endswith("vocabulary_size") for key in keys)
 
 
+def test_a_bilm_may_read_characters(open_app: OpenApp, store: RunStore) -> None:
+    app = open_app("train")
+    app.selectbox(key="recipe").set_value("lab-quick").run()
+    before = {metric.label: metric.value for metric in app.metric}
+    app.selectbox(key="lab-quick.model.input").set_value("char")
+    app.text_input(key="lab-quick.model.filter_widths").set_value("1, 3").run()
+    assert not app.exception
+    assert not app.error
+    assert {metric.label: metric.value for metric in app.metric}["Parameters"] != before["Parameters"]
+    button(app, "Start").click().run()
+    (run,) = store.list()
+    assert set(run.request.settings) == {'model.input="char"', "model.filter_widths=[1, 3]"}
+    app = open_app("train")
+    app.selectbox(key="recipe").set_value("lab-quick").run()
+    app.selectbox(key="lab-quick.model.input").set_value("char")
+    app.text_input(key="lab-quick.model.filter_widths").set_value("1, 99").run()
+    assert "not all from 1 to max_characters, 50" in errors(app)
+
+
 def test_what_cannot_work_is_refused_before_it_starts(open_app: OpenApp, store: RunStore) -> None:
     app = open_app("train")
     app.number_input(key="lab-contrast.text.max_vocabulary").set_value(6).run()

@@ -1,6 +1,28 @@
 """Traces of the charts of the Scores page."""
 
-from ctxemb.figures.scores import trade_off_chart
+import pytest
+
+from ctxemb.figures.scores import ScoreLine, interval_chart, trade_off_chart
+
+
+def test_scores_stand_between_their_ends_and_floors_across_them() -> None:
+    lines = [
+        ScoreLine("en-<b>", "own", 0.6, 0.5, 0.65, "of 9"),
+        ScoreLine("bag", "baseline", 0.4, 0.3, 0.5),
+        ScoreLine("other", "own", 0.7, 0.6, 0.9),
+        ScoreLine("always <yes>", "floor", 0.5, float("nan"), float("nan")),
+    ]
+    figure = interval_chart(lines, "accuracy <i>")
+    own, baseline = figure.data
+    assert (list(own.x), list(own.y)) == ([0.6, 0.7], ["en-&lt;b&gt;", "other"])
+    assert list(own.error_x.array) == pytest.approx([0.05, 0.2])
+    assert list(own.error_x.arrayminus) == pytest.approx([0.1, 0.1])
+    assert own.customdata[0] == [0.5, 0.65, "of 9"]
+    assert (list(baseline.x), baseline.marker.color == own.marker.color) == ([0.4], False)
+    assert list(figure.layout.yaxis.categoryarray) == ["other", "bag", "en-&lt;b&gt;"]  # from below
+    (floor,), (text,) = figure.layout.shapes, figure.layout.annotations
+    assert (floor.x0, floor.x1, text.text) == (0.5, 0.5, "always &lt;yes&gt;")
+    assert figure.layout.xaxis.title.text == "accuracy &lt;i&gt;"
 
 
 def test_a_line_an_encoder_over_its_seconds() -> None:
