@@ -3,7 +3,8 @@
 Means are for centring (subtracting what all uses share), counts for the bag of context; the layer weights are
 ELMo's, learnt without sense labels from *one sense per passage*: two uses of a word in one passage should be
 closer than its uses in other passages (Gale, Church & Yarowsky 1992).
-They are kept beside the weights, in `statistics.safetensors` and `config.json`.
+They are kept beside the weights, in `statistics.safetensors` and `config.json`; those of a folder that is opened
+read-only in the cache folder, without the layer weights.
 
 V vocabulary, W words with a mean of their own, L layers above layer 0, D numbers per vector.
 """
@@ -18,15 +19,16 @@ import torch
 from torch.nn import functional as F
 
 from ctxemb import examples
-from ctxemb.checkpoint import CheckpointError, read_state, update_config, write_state
+from ctxemb.checkpoint import WEIGHTS, CheckpointError, read_state, update_config, write_state
 from ctxemb.corpora import NAMED, Corpus, open_corpus
 from ctxemb.encoder import Encoder
 from ctxemb.models.reading import Readout
 from ctxemb.text import NUM_SPECIAL, Language
-from ctxemb.tokenized import TokenizedCorpus, cache_folder, tokenize
+from ctxemb.tokenized import TokenizedCorpus, cache_folder, content_key, tokenize
 
 SAMPLES: dict[Language, tuple[str, ...]] = {"en": ("wiki-sample",), "zh": ("people-daily-1998", "tatoeba-zh")}
 STATISTICS = "statistics.safetensors"
+WHOLE_NUMBERS = ("counts", "word_ids")
 USES_PER_WORD = 100
 USES_PER_CHUNK = 64
 SENTENCES_FOR_MEAN = 1_000
@@ -37,10 +39,15 @@ MIN_LETTERS_OF_COMMON_WORD = 4
 
 @dataclass(frozen=True)
 class CorpusUse:
-    """One occurrence of a word in a corpus: the ids of its sentence, and where it stands in them."""
+    """One occurrence of a word: the ids of its sentence, and where it stands in them.
+
+    Attributes:
+        words: the sentence in words, where they are known; a corpus is ids.
+    """
 
     ids: np.ndarray
     position: int
+    words: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -109,7 +116,9 @@ def use_layers(encoder: Encoder, uses: Sequence[CorpusUse], readout: Readout) ->
     vectors = []
     for start in range(0, len(uses), USES_PER_CHUNK):  # only a chunk's whole sentences are held at once
         chunk = uses[start : start + USES_PER_CHUNK]
-        layers = encoder.layers_of_ids([use.ids for use in chunk], readout)
+        words = [use.words for use in chunk if use.words is not None]
+        assert len(words) in (0, len(chunk)), "uses with and without words are not mixed"
+        layers = encoder.layers_of_ids([use.ids for use in chunk], readout, words=words or None)
         vectors += [layers_LTD[:, use.position].copy() for layers_LTD, use in zip(layers, chunk, strict=True)]
     return np.stack(vectors)
 
@@ -118,6 +127,11 @@ def sample_corpus(language: Language) -> Corpus:
     """A text of a language that is on this machine, small enough to wait for: at least our own example sentences."""
     if name := next((name for name in SAMPLES[language] if NAMED[name].found), None):
         return open_corpus(name)
+    return example_corpus(language)
+
+
+def example_corpus(language: Language) -> Corpus:
+    """Our own example sentences as a text."""
     with resources.as_file(resources.files(examples) / f"polysemy_{language}.csv") as path:
         return open_corpus(path)
 
@@ -159,12 +173,39 @@ def calibrate(
         word_ids_W=np.array(list(uses), dtype=np.int64),
         word_means={r: _word_means(encoder, list(uses.values()), r) for r in readouts},
     )
-    _save(encoder.checkpoint.path / STATISTICS, statistics)
-    pairs = passages_of_words(index, counts_V) if encoder.num_layers else []
+    _save(statistics_file(encoder), statistics)
+    has_mix = encoder.num_layers > 0 and not encoder.is_read_only
+    pairs = passages_of_words(index, counts_V) if has_mix else []
     if pairs:
         weights = {readout: learn_layer_weights(encoder, pairs, readout) for readout in readouts}
         update_config(encoder.checkpoint.path, layer_weights=weights)
     return statistics
+
+
+def measure_read_only(encoder: Encoder, words: Sequence[str]) -> None:
+    """Make the statistics of an encoder whose folder is only read, once, on a text that is on this machine.
+
+    Our example sentences are part of it, so that each of their words has a mean; their labels are not looked at.
+    """
+    if not encoder.is_read_only or statistics_file(encoder).exists():
+        return
+    text = encoder.config.text
+    corpora = [sample_corpus(text.language)]
+    if corpora[0].name in NAMED:
+        corpora.append(example_corpus(text.language))
+    corpus = tokenize(corpora, encoder.tokenizer, text, cache_folder())
+    calibrate(encoder, corpus, words, num_common_words=0)  # minutes, as it is
+
+
+def statistics_file(encoder: Encoder) -> Path:
+    """Where the statistics of a checkpoint are, or would be."""
+    folder = encoder.checkpoint.path
+    if not encoder.is_read_only:
+        return folder / STATISTICS
+    weights = (folder / WEIGHTS).stat()
+    of_weights = str(folder.resolve()), str(weights.st_mtime_ns), str(weights.st_size)
+    key = content_key(*of_weights, encoder.tokenizer.to_json())
+    return cache_folder() / "statistics" / f"{folder.resolve().name}-{key[:12]}.safetensors"
 
 
 def load_statistics(encoder: Encoder) -> Statistics | None:
@@ -173,7 +214,7 @@ def load_statistics(encoder: Encoder) -> Statistics | None:
     Raises:
         CheckpointError: if the file is damaged or belongs to another checkpoint.
     """
-    path = encoder.checkpoint.path / STATISTICS
+    path = statistics_file(encoder)
     if not path.exists():
         return None
     model = encoder.config.model
@@ -192,7 +233,8 @@ def load_statistics(encoder: Encoder) -> Statistics | None:
     expected |= {f"mean.{readout}": shape for readout in readouts}
     expected |= {f"word_mean.{readout}": (num_kept, *shape) for readout in readouts}
     found = {name: array.shape for name, array in arrays.items()}
-    if found != expected:
+    kinds = {name: array.dtype.kind for name, array in arrays.items()}
+    if found != expected or any(kind != ("i" if name in WHOLE_NUMBERS else "f") for name, kind in kinds.items()):
         raise CheckpointError(f"{path} does not fit this checkpoint; calibrate it again or delete the file")
     return Statistics(
         counts_V=arrays["counts"],
@@ -249,6 +291,7 @@ def _is_common_word(word: str) -> bool:
 
 
 def _save(path: Path, statistics: Statistics) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
     tensors = {"counts": torch.from_numpy(statistics.counts_V), "word_ids": torch.from_numpy(statistics.word_ids_W)}
     for readout in statistics.means:
         tensors[f"mean.{readout}"] = torch.from_numpy(statistics.means[readout]).half()

@@ -20,7 +20,7 @@ from ctxemb.encoder import Encoder, Encoding
 from ctxemb.examples import example_words, load_examples
 from ctxemb.models.contrastive import Contrastive
 from ctxemb.models.reading import Readout
-from ctxemb.text import Tokens
+from ctxemb.text import UNK, Tokens
 from ctxemb.tokenized import TokenizedCorpus
 
 Centring = Literal["off", "all words", "per word"]
@@ -219,6 +219,11 @@ def centring_mean(
     kept = statistics.word_mean(readout, word_id) if statistics else None
     if kept is not None:
         return kept
+    if word_id == UNK:
+        raise TargetError(
+            f"“{word}” is not in this checkpoint's list of words, by which its uses would be looked up in a text; "
+            "centre on all words instead"
+        )
     uses = WordIndex(sample(encoder)).uses(word_id)
     if len(uses) < 2:
         raise TargetError(
@@ -258,10 +263,12 @@ def influence(encoder: Encoder, use: Use, mean_LD: np.ndarray | None) -> np.ndar
     Returns:
         (T,) values of 1 - cosine, 0 to 2; NaN at the target itself, and everywhere if the vector is zero.
     """
-    ids = use.encoding.ids
+    ids, words = use.encoding.ids, tuple(use.encoding.tokens)
     others = [t for t in range(len(ids)) if t != use.position]
-    shortened = [CorpusUse(np.delete(ids, t), use.position - (t < use.position)) for t in others]
-    layers_NLD = use_layers(encoder, [CorpusUse(ids, use.position), *shortened], encoder.reading.readout)
+    shortened = [
+        CorpusUse(np.delete(ids, t), use.position - (t < use.position), words[:t] + words[t + 1 :]) for t in others
+    ]
+    layers_NLD = use_layers(encoder, [CorpusUse(ids, use.position, words), *shortened], encoder.reading.readout)
     layers_LND = layers_NLD.swapaxes(0, 1)
     if mean_LD is not None:
         layers_LND = layers_LND - mean_LD[:, None]

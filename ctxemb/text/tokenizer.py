@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 from tokenizers import AddedToken, Regex, Tokenizer, models, normalizers, pre_tokenizers, trainers
 
+from ctxemb.quoting import printable
 from ctxemb.text import chinese, english
 from ctxemb.text.config import NUM_SPECIAL, TextConfig
 
@@ -108,14 +109,22 @@ class WordTokenizer:
             config: the settings it was made with.
 
         Raises:
-            ValueError: if the file is no tokenizer, its ids 0-3 are not the special ones, or it is not one for the
-                config's language.
+            ValueError: if the file is no tokenizer of whole words, its ids have gaps, 0-3 are not the special ones, or
+                it is not one for the config's language.
         """
         try:
             tokenizer = Tokenizer.from_file(str(path))
         except Exception as error:  # the library raises bare `Exception`
-            raise ValueError(f"{path} is not a readable tokenizer file ({error})") from error
-        return cls(tokenizer, config)
+            raise ValueError(f"{path} is not a readable tokenizer file ({printable(error)})") from error
+        checked = cls(tokenizer, config)
+        model, num_words = tokenizer.model, tokenizer.get_vocab_size()
+        if not isinstance(model, models.WordLevel) or model.unk_token != SPECIAL_TOKENS[UNK]:
+            raise ValueError(
+                f"{path} is no list of whole words (WordLevel) with {SPECIAL_TOKENS[UNK]} for unknown ones"
+            )
+        if sorted(tokenizer.get_vocab().values()) != list(range(num_words)):
+            raise ValueError(f"{path}: the ids of its {num_words:,} words are not 0 to {num_words - 1:,}, each once")
+        return checked
 
     def to_json(self) -> str:
         """The whole tokenizer as the text of a standard `tokenizer.json`."""
@@ -142,8 +151,8 @@ class WordTokenizer:
 
     def normalize(self, word: str) -> str:
         """The form under which a word is looked up: lower case if the tokenizer lower-cases, half-width if Chinese."""
-        normalizer = self._tokenizer.normalizer
-        return normalizer.normalize_str(word) if normalizer else word
+        normalizer, checked = self._tokenizer.normalizer, _checked(word)
+        return normalizer.normalize_str(checked) if normalizer else checked
 
     def encode(self, sentence: str) -> Tokens:
         """Words, character spans and ids of a sentence."""

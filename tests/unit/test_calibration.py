@@ -256,7 +256,7 @@ class StubEncoder:
         if informative is not None:
             self.vectors[:, informative] += rng.normal(size=(num_passages, 24)).astype(np.float32).repeat(10, axis=0)
 
-    def layers_of_ids(self, sentences: Sequence[np.ndarray], readout: str) -> list[np.ndarray]:
+    def layers_of_ids(self, sentences: Sequence[np.ndarray], readout: str, words: None) -> list[np.ndarray]:
         return [self.vectors[ids].swapaxes(0, 1) for ids in sentences]
 
 

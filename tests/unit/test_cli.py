@@ -24,6 +24,7 @@ from ctxemb.evaluation.table import ArticleTable
 from ctxemb.probe import read_probe
 from ctxemb.progress import EndRecord, StepRecord, ValidationRecord, read_progress
 from ctxemb.recipes import RECIPES
+from tests import published_elmo
 
 ROOT = Path(__file__).parents[2]
 MONEY = ["the new bank approved the loan for the teacher .", "the large bank approved the loan for the singer ."]
@@ -769,3 +770,77 @@ def test_an_import_into_a_folder_with_something_in_it_is_refused(refused, vector
     message = refused("import", "word2vec", vectors, "--out", static)
     assert message == f"{static} is there already and is no empty folder; choose another --out"
     assert (static / "config.json").read_bytes() == before
+
+
+# import elmo
+
+
+@pytest.fixture
+def elmo_files(tmp_path: Path) -> list[object]:
+    """The two files of a tiny ELMo, as options of the command."""
+    chosen = published_elmo.options()
+    options, weights = published_elmo.write(tmp_path / "elmo", chosen, published_elmo.random_arrays(chosen))
+    return ["--options", options, "--weights", weights]
+
+
+def test_a_published_elmo_is_imported_measured_and_compares_any_word(run, elmo_files, text, tmp_path, monkeypatch):
+    result = run("import", "elmo", *elmo_files, "--out", tmp_path / "out", "--corpus", text)
+    assert result.code == 0, result.err
+    assert re.search(r"parameters from weights\.hdf5; words of any spelling are read, .* a list of \d+", result.err)
+    assert load_statistics(Encoder.load(tmp_path / "out", device="cpu")) is not None
+    described = strict_json(run("info", tmp_path / "out", "--json").out)
+    assert (described["family"], described["model"]["units"], described["text"]["lowercase"]) == ("elmo", 7, False)
+    sentences = ["a zyzzyva sat on the bank .", "we fed the Zyzzyva .", "zyzzyva"]
+    found = strict_json(run("compare", tmp_path / "out", "--word", "zyzzyva", *sentences, "--json").out)
+    assert np.shape(found["cosines"]) == (3, 3)
+    assert found["problems"] == []
+    output = tmp_path / "vectors.parquet"
+    assert run("encode", tmp_path / "out", "--input", text, "--output", output, "--device", "cpu").code == 0
+    assert not any(pq.read_table(output)["oov"].to_pylist())
+    monkeypatch.setenv("CTXEMB_DATA", str(tmp_path / "nothing"))
+    result = run("evaluate", tmp_path / "out", "--json")
+    assert result.code == 0, result.err
+    assert "no perplexity: an elmo encoder, whose files leave its output layer out, predicts no words" in result.err
+    assert "bag of context" in [row["reading"] for row in strict_json(result.out)["readings"]]
+
+
+def test_an_elmo_keeps_texts_in_the_words_that_are_listed(run, elmo_files, tmp_path):
+    (tmp_path / "words.txt").write_text("<S>\nthe\nBank\n</S>\nbank\nriver\n")
+    options = ["--vocab", tmp_path / "words.txt", "--max-words", 3]
+    assert run("import", "elmo", *elmo_files, "--out", tmp_path / "out", *options).code == 0
+    tokenizer = load_checkpoint(tmp_path / "out").tokenizer
+    assert [tokenizer.word(word_id) for word_id in range(4, len(tokenizer))] == ["the", "Bank", "bank"]
+    assert load_statistics(Encoder.load(tmp_path / "out", device="cpu")) is None
+
+
+def test_an_elmo_is_measured_only_if_that_is_wanted(run, elmo_files, text, tmp_path):
+    options = ["--corpus", text, "--no-calibrate"]
+    assert run("import", "elmo", *elmo_files, "--out", tmp_path / "out", *options).code == 0
+    encoder = Encoder.load(tmp_path / "out", device="cpu")
+    assert load_statistics(encoder) is None
+    assert encoder.tokenizer.word_id("farmer") > 3  # its words are still those of the text
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"--corpus": "moon"}, "There is no file moon and no corpus of that name"),
+        ({"--vocab": "moon"}, "There is no file moon and no corpus of that name"),
+        ({"--options": "moon"}, "moon cannot be read"),
+        ({"--weights": "moon"}, "moon cannot be read as HDF5 (there is no such file)"),
+    ],
+)
+def test_an_import_of_an_elmo_that_fails_leaves_nothing(refused, elmo_files, text, tmp_path, changed, message):
+    given = {**dict(zip(elmo_files[::2], elmo_files[1::2], strict=True)), "--corpus": text, **changed}
+    options = [part for pair in given.items() for part in pair]
+    assert message in refused("import", "elmo", *options, "--out", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_run_may_read_characters(run, text, tmp_path):
+    options = ["--set", "model.input=char", "--set", "model.filters_per_width=4", "--set", "training.max_steps=6"]
+    result = run("train", "quick", "--corpus", text, "--out", tmp_path / "run", *SMALL, *options)
+    assert result.code == 0, result.err
+    encoder = Encoder.load(tmp_path / "run" / "best", device="cpu")
+    assert encoder.reads_spelling
+    assert load_statistics(encoder) is not None

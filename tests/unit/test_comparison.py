@@ -349,7 +349,9 @@ class SumOfOthers:
     def __init__(self, embeddings_VE: np.ndarray) -> None:
         self.embeddings_VE = embeddings_VE
 
-    def layers_of_ids(self, sentences: Sequence[np.ndarray], readout: str) -> list[np.ndarray]:
+    def layers_of_ids(
+        self, sentences: Sequence[np.ndarray], readout: str, words: Sequence[Sequence[str]] | None = None
+    ) -> list[np.ndarray]:
         embedded = [self.embeddings_VE[ids] for ids in sentences]
         return [(vectors.sum(axis=0) - vectors)[None] for vectors in embedded]
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from ctxemb.checkpoint import CheckpointConfig
+from ctxemb.evaluation.public.score import PublicScore, ScoreRow
 from ctxemb.evaluation.published import PUBLISHED
 from ctxemb.evaluation.table import Aim, ArticleTable, Row
 from ctxemb.models.static import StaticConfig
@@ -13,6 +14,8 @@ from ctxemb.scores import (
     ScoresError,
     article_table,
     find_table,
+    public_rows,
+    public_scores,
     published_table,
     read_scores,
     read_table,
@@ -79,13 +82,50 @@ def test_files_of_the_time_of_one_test_set_are_read(tmp_path: Path) -> None:
     assert table["coarsewsd-20:dev"].iloc[[0, -1]].tolist() == [0.7, 0.41]
 
 
+def public(value: float, split: str = "dev") -> dict:
+    rows = [
+        ScoreRow("context, layer 2", "accuracy", value, 0.5, 0.7, 90, 10, {"always the same answer": 0.5}),
+        ScoreRow("context, layer 1", "accuracy", 0.55, 0.5, 0.6, 90, 10),
+        ScoreRow("static control (layer 0)", "accuracy", 0.5, 0.4, 0.6, 90, 10),
+        ScoreRow("bag of context", "accuracy", 0.6, 0.5, 0.7, 100),
+    ]
+    return PublicScore("wic", split, "context, layer 2", rows).as_json()
+
+
+def test_public_scores_are_grouped_by_what_may_be_compared(tmp_path: Path) -> None:
+    scores = {
+        "a": read_scores(record(tmp_path / "a", {"tests": [public(0.6), public(0.7, "test")]})),
+        "b": read_scores(record(tmp_path / "b", {"tests": [public(0.8)]})),
+    }
+    found = public_scores(scores)
+    assert {title: list(of) for title, of in found.items()} == {"wic, dev (en)": ["a", "b"], "wic, test (en)": ["a"]}
+    rows = public_rows(found["wic, dev (en)"])
+    assert [row.kind for row in rows] == ["own", "layer", "baseline", "baseline"] * 2 + ["floor"]
+    assert [row.row.value for row in rows if row.kind == "own"] == [0.6, 0.8]
+    assert (rows[-1].checkpoint, rows[-1].row.reading, rows[-1].row.value) == ("", "always the same answer", 0.5)
+
+
+def test_a_test_without_a_row_of_its_own_reading_has_only_own_rows(tmp_path: Path) -> None:
+    score = PublicScore("wikitext-2", "valid", "language model", [ScoreRow("forward", "perplexity", 90, 80, 99, 9)])
+    (row,) = public_rows({"a": score})
+    assert row.kind == "own"
+
+
 def test_a_checkpoint_that_was_not_evaluated_has_no_readings(tmp_path: Path) -> None:
     scores = read_scores(record(tmp_path / "a", {}))
     assert (scores.readings, scores.best, scores.perplexity) == ([], "", None)
 
 
 @pytest.mark.parametrize(
-    "metrics", ["{", "[]", '{"evaluation": {"readings": [{"x": 1}]}}', '{"evaluation": {"readings": 3}}']
+    "metrics",
+    [
+        "{",
+        "[]",
+        '{"evaluation": {"readings": [{"x": 1}]}}',
+        '{"evaluation": {"readings": 3}}',
+        '{"tests": [{}]}',
+        '{"tests": 1}',
+    ],
 )
 def test_a_damaged_file_is_named(tmp_path: Path, metrics: str) -> None:
     with pytest.raises(ScoresError, match=r"metrics.json cannot be read .* ctxemb evaluate --save"):
