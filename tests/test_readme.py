@@ -7,8 +7,11 @@ from pathlib import Path
 import pytest
 
 from benchmarks.report import load_rows, markdown_table
-from ctxemb.evaluation.readings import from_rows
+from ctxemb.evaluation.public.score import WHOLE, PublicScore, ScoreRow
+from ctxemb.evaluation.public.words import SAME_WORDS
+from ctxemb.evaluation.readings import BAG, CONTROL, from_rows
 from ctxemb.evaluation.table import ArticleTable
+from ctxemb.models.directions import DIRECTIONS
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -64,6 +67,60 @@ def test_the_table_of_readings_repeats_metrics_json(name):
         expected = [score.example_auc, score.example_gap, *score.tests.values()]
         for one, other in zip(written, expected, strict=True):
             assert one == (None if other is None else pytest.approx(other, abs=0.0006))
+
+
+def public_scores(name: str) -> dict[str, PublicScore]:
+    records = json.loads((ROOT / "checkpoints" / name / "metrics.json").read_text())["tests"]
+    return {
+        f"{r['name']}, {r['split']}" if r["split"] != WHOLE else r["name"]: PublicScore.from_json(r) for r in records
+    }
+
+
+def public_cell(rows: list[ScoreRow]) -> str:
+    """Values of the rows, with the interval and coverage of the first."""
+    if not rows:
+        return ""
+    if len(rows) > 1:
+        return " / ".join(f"{row.value:.1f}" for row in rows)
+    (row,) = rows
+    known = "" if row.num_skipped == 0 else f", {row.coverage:.0%} known"
+    return f"{row.value:.3f} ({row.low:.3f}-{row.high:.3f}{known})"
+
+
+def public_table(checkpoints: list[str]) -> list[list[str]]:
+    """What README's table of the public test sets has to say: a row for each set and its main measures."""
+    scores = {name: public_scores(name) for name in checkpoints}
+    first = scores[checkpoints[0]]
+    table = []
+    for test in dict.fromkeys(test for found in scores.values() for test in found):
+        (some, *_) = [found[test] for found in scores.values() if test in found]
+        is_perplexity = some.rows[0].measure.startswith("perplexity")
+        measures = dict.fromkeys(
+            row.measure
+            for row in some.rows
+            if is_perplexity or (row.reading == some.reading and not row.measure.startswith(("mean", "accuracy, unk")))
+        )
+        for measure in [m for m in measures if not m.endswith(", accuracy") or test.startswith("zh-wsd")]:
+            cells = []
+            for found in scores.values():
+                rows = found[test].rows if test in found else []
+                cells.append(
+                    public_cell(
+                        [r for r in rows if r.measure == measure and r.reading in (found[test].reading, *DIRECTIONS)]
+                    )
+                )
+            (base, *_) = [row.baselines for row in (first.get(test) or some).rows if row.measure == measure]
+            bag, blind = base.get(BAG), next((v for k, v in base.items() if k not in (BAG, CONTROL, SAME_WORDS)), None)
+            cells += ["" if value is None else f"{value:.3f}" for value in (bag, None if is_perplexity else blind)]
+            table.append([test, measure, *cells])
+    return table
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_tables_of_public_test_sets_repeat_metrics_json(language):
+    head = README.split(f"<!-- tests:{language}:start -->")[1].splitlines()[1]
+    checkpoints = [cell.strip() for cell in head.strip("|").split("|")][2:-2]
+    assert table_rows(f"tests:{language}") == public_table(checkpoints)
 
 
 def test_every_contextual_checkpoint_has_its_table():

@@ -43,8 +43,8 @@ def _models(num_words: int) -> list[Model]:
     vectors_VD = np.random.default_rng(0).normal(size=(num_words, 8)).astype(np.float32)
     spelled = {"character_size": 4, "filters": ((1, 4), (2, 4), (3, 8)), "units": 8, "projection_size": 8}
     return [
-        ELMo(ELMoConfig(vocabulary_size=num_words, **spelled)),
         BiLM(BiLMConfig(vocabulary_size=num_words, embedding_size=8, hidden_size=8, num_layers=2, cutoffs=())),
         Contrastive(ContrastiveConfig(vocabulary_size=num_words, embedding_size=8, hidden_size=8, attention_heads=2)),
         Static.from_vectors(vectors_VD),
+        ELMo(ELMoConfig(vocabulary_size=num_words, **spelled)),
     ]

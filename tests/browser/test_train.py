@@ -112,6 +112,7 @@ def test_a_training_outlives_a_killed_app_and_is_found_by_the_next(open_page: Op
             page.wait_for_function(f"{NUM_POINTS} > {seen}")
             page.get_by_role("button", name="Stop training").click()
             expect(page.get_by_text(re.compile("stopped$"))).to_be_visible()
+            page.context.close()
         for log in tmp_path.glob("*.log"):
             assert "Traceback" not in log.read_text()
     finally:

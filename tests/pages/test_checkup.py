@@ -192,9 +192,10 @@ def test_files_that_cannot_be_taken_are_refused_in_a_sentence(
 def test_too_large_files_are_refused_before_they_are_written(
     open_checkup: OpenApp, private_folders: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ctxemb.ui.checkup.MAX_UPLOAD_MEGABYTES", 1e-5)
-    app = upload(open_checkup(), ("a.zip", b"12345678901"))
-    assert "The files have 11 bytes; at most 10 are taken" in words(app)
+    monkeypatch.setattr("ctxemb.ui.checkup.MAX_UPLOAD_MEGABYTES", 1)
+    half = bytes(600_000)  # each may be as large, but not all together
+    app = upload(open_checkup(), ("a.json", half), ("b.json", half))
+    assert "The files have 1,200,000 bytes; at most 1,048,576 are taken" in words(app)
     assert not list(private_folders.glob(f"{PREFIX}*"))
 
 
