@@ -6,7 +6,7 @@ run: .venv/app
 	$(BIN)/streamlit run app.py
 
 test: .venv/dev
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
 check: .venv/dev
 	$(BIN)/ruff format --check .

@@ -12,6 +12,7 @@ import pytest
 
 from ctxemb.checkup import check_received
 from ctxemb.cli import main
+from ctxemb.cli.terminal import screen
 from tests.unit.checkup.conftest import SHIPPED, change_weights
 
 
@@ -43,7 +44,8 @@ def pack(folder: Path, archive: Path) -> Path:
     return archive
 
 
-def test_a_sound_checkpoint_ends_with_0_and_a_table(check) -> None:
+def test_a_sound_checkpoint_ends_with_0_and_a_table(check, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(screen, "width", 200)
     result = check(SHIPPED / "en-static", "--threads", "1")
     assert result.code == 0
     assert "Sound: 14 checks passed, 4 did not apply." in result.out
