@@ -50,8 +50,8 @@ with results, ui.user_errors():
 
     ui.show_headline(comparison, result.random)
     st.markdown(ui.plain(verdict(comparison)))
-    if result.own is not None:
-        st.markdown(f"**Your sentence.** {ui.plain(nearest_sense(comparison, result.own))}")
+    if result.own is not None and (nearest := nearest_sense(comparison, result.own)):
+        st.markdown(f"**Your sentence.** {ui.plain(nearest)}")
 
     left, right = st.columns([3, 2], gap="large")
     with left:

@@ -36,7 +36,8 @@ def check_values(subject: Subject) -> Finding:
             limit,
             "The training went wrong before this was saved: take an earlier checkpoint, or train with a lower rate.",
         )
-    zeros = [name for name, p in parameters.items() if p.numel() and not p.any()]
+    # a bias of zero stops nothing, and an LSTM may be built without one
+    zeros = [name for name, p in parameters.items() if p.numel() and not p.any() and not _is_bias(name)]
     zeros = [name for name in zeros if name not in _zero_at_start(subject)] if zeros else []
     if zeros:
         return Finding(
@@ -81,6 +82,10 @@ def check_rows(subject: Subject) -> Finding:
         limit,
         "Such words cannot be told apart: look at how the table was filled, and leave out words without a vector.",
     )
+
+
+def _is_bias(name: str) -> bool:
+    return "bias" in name.rpartition(".")[2]
 
 
 def _has_a_double(rows_VE: np.ndarray) -> np.ndarray:

@@ -8,9 +8,10 @@ S sequences.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -22,7 +23,7 @@ from ctxemb.distributed import World
 from ctxemb.encoder import Encoder
 from ctxemb.examples import load_examples
 from ctxemb.models.bilm import BiLM
-from ctxemb.text import UNK
+from ctxemb.text import PAD, SPECIAL_TOKENS, UNK
 from ctxemb.tokenized import cache_folder, tokenize
 from ctxemb.training import evaluate
 
@@ -51,13 +52,28 @@ def language_model(encoder: Encoder) -> BiLM:
     """The encoder's module, if it predicts words.
 
     Raises:
-        PerplexityError: if it does not.
+        PerplexityError: if it does not, or if it cannot predict a special token that every text holds.
     """
     if isinstance(encoder.model, BiLM):
+        if missing := [SPECIAL_TOKENS[i] for i in made_up_ids(encoder.checkpoint.metrics) if i != PAD]:
+            raise PerplexityError(
+                f"{encoder.checkpoint.path} was imported without {', '.join(missing)} and never predicts "
+                f"{'it' if len(missing) == 1 else 'them'}, so that its perplexity has no bound; import one whose words "
+                "include them"
+            )
         return encoder.model
     family = encoder.config.family
     what = "an elmo encoder, whose files leave its output layer out," if family == "elmo" else f"a {family} encoder"
     raise PerplexityError(f"{what} predicts no words; evaluate a bilm for that")
+
+
+def made_up_ids(metrics: Mapping[str, Any]) -> list[int]:
+    """Special ids that the record of an import says the file had no row for; the record may hold anything."""
+    record = metrics.get("import") if isinstance(metrics, dict) else None
+    special = record.get("special") if isinstance(record, dict) else None
+    if not isinstance(special, dict):
+        return []
+    return [word_id for word_id, token in enumerate(SPECIAL_TOKENS) if special.get(token, token) is None]
 
 
 def corpus_perplexity(encoder: Encoder, corpus_name: str = "wikitext-2:valid", cache: Path | None = None) -> Perplexity:

@@ -219,5 +219,7 @@ def _span(entry: dict[str, str], which: int) -> Target:
 
 def _pairs(firsts: list[Target], seconds: list[Target], tags: Sequence[str], gold: Path) -> ContextPairs:
     if not firsts or len(tags) != len(firsts) or set(tags) - set(ANSWERS):
-        raise CorpusError(f"{gold}: not T or F for each of {len(firsts)} pairs")
+        raise CorpusError(
+            f"{gold}: not T or F for each of {len(firsts)} pairs, but {len(tags)} answers; get both files anew"
+        )
     return ContextPairs(firsts, seconds, np.array([ANSWERS[tag] for tag in tags]))

@@ -9,7 +9,7 @@ from html import escape
 import numpy as np
 import plotly.graph_objects as go
 
-from ctxemb.figures.style import FONTS, NEUTRAL_COLOR, SENSE_COLORS
+from ctxemb.figures.style import FONTS, NEUTRAL_COLOR, SENSE_COLORS, layer_ticks
 
 HEIGHT, BAR_HEIGHT = 260, 46
 FILLS = {NEUTRAL_COLOR: "rgba(139, 144, 160, 0.22)"} | {
@@ -77,7 +77,7 @@ def layers_chart(
                 marker={"size": 8},
                 hovertemplate=escape(name) + ", layer %{x}: %{y:.4f}<extra></extra>",
             )
-    ticks = [*names, *map(str, range(len(names), len(beside)))]
+    ticks = [*layer_ticks(names), *map(str, range(len(names), len(beside)))]
     figure.update_xaxes(tickmode="array", tickvals=list(range(len(ticks))), ticktext=ticks, showgrid=False)
     figure.update_yaxes(title="mean cosine", tickformat=".2f", rangemode="tozero", nticks=5)
     return _layout(figure, HEIGHT)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from ctxemb.figures.style import FONTS, NEUTRAL_COLOR, SENSE_COLORS, format_cosine, sense_colors, wrapped
+from ctxemb.figures.style import FONTS, NEUTRAL_COLOR, SENSE_COLORS, format_cosine, layer_ticks, sense_colors, wrapped
 
 MAX_ROWS_WITH_VALUES, MAX_ROWS_WITH_LABELS = 20, 40
 MIN_SPAN = 0.2  # over a smaller range, a scale would paint noise in full colour
@@ -123,7 +123,7 @@ def layer_chart(
         )
     if layer is not None:
         figure.add_vrect(x0=layer - 0.2, x1=layer + 0.2, fillcolor=NEUTRAL_COLOR, opacity=0.15, line_width=0)
-    ticks = dict(enumerate(names)) | ({beside: "bag"} if bag else {})
+    ticks = dict(enumerate(layer_ticks(names))) | ({beside: "bag"} if bag else {})
     figure.update_xaxes(
         tickmode="array", tickvals=list(ticks), ticktext=list(ticks.values()), showgrid=False, zeroline=False
     )

@@ -11,7 +11,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from ctxemb.analysis.isotropy import SelfSimilarity, Spectrum
-from ctxemb.figures.style import FONTS, NEUTRAL_COLOR, SENSE_COLORS
+from ctxemb.figures.style import FONTS, NEUTRAL_COLOR, SENSE_COLORS, layer_ticks
 
 HEIGHT = 300
 MAX_SVG_POINTS = 1_000
@@ -115,7 +115,7 @@ def similarity_chart(names: Sequence[str], layers: Sequence[SelfSimilarity], lay
         )
     if layer is not None:
         figure.add_vrect(x0=layer - 0.15, x1=layer + 0.15, fillcolor=NEUTRAL_COLOR, opacity=0.15, line_width=0)
-    figure.update_xaxes(tickmode="array", tickvals=list(range(len(names))), ticktext=names, showgrid=False)
+    figure.update_xaxes(tickmode="array", tickvals=list(range(len(names))), ticktext=layer_ticks(names), showgrid=False)
     figure.update_yaxes(title="mean cosine", tickformat=".2f", rangemode="tozero", nticks=6)
     return _layout(figure)
 

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from ctxemb.figures.style import FONTS, NEUTRAL_COLOR, SENSE_COLORS
 
-ROW_HEIGHT, FRAME_HEIGHT = 30, 110
+ROW_HEIGHT, FRAME_HEIGHT = 40, 110  # room for two lines
 # kind of a line: its title and colour
 KINDS = {
     "own": ("the checkpoint's own reading", SENSE_COLORS[0]),
@@ -49,7 +49,7 @@ def interval_chart(lines: Sequence[ScoreLine], title: str) -> go.Figure:
         if shown:
             figure.add_scatter(
                 x=[line.value for line in shown],
-                y=[escape(line.name) for line in shown],
+                y=[_on_two_lines(line.name) for line in shown],
                 name=name,
                 mode="markers",
                 marker={"size": 10, "color": color},
@@ -70,8 +70,8 @@ def interval_chart(lines: Sequence[ScoreLine], title: str) -> go.Figure:
             line={"dash": "dash", "color": NEUTRAL_COLOR},
             annotation={"text": escape(floor.name), "y": 0, "yanchor": "bottom"},
         )
-    names = [escape(line.name) for line in lines if line.kind != "floor"]
-    figure.update_xaxes(title=escape(title), zeroline=False)
+    names = [_on_two_lines(line.name) for line in lines if line.kind != "floor"]
+    figure.update_xaxes(title=escape(title), zeroline=False, nticks=6)
     figure.update_yaxes(categoryorder="array", categoryarray=names[::-1], automargin=True)
     figure.update_layout(
         height=FRAME_HEIGHT + ROW_HEIGHT * len(names),
@@ -81,6 +81,10 @@ def interval_chart(lines: Sequence[ScoreLine], title: str) -> go.Figure:
         font={"family": FONTS},
     )
     return figure
+
+
+def _on_two_lines(name: str) -> str:
+    return escape(name).replace(" · ", "<br>")  # a narrow window has to have room for the scores too
 
 
 def trade_off_chart(lines: Mapping[str, Sequence[tuple[float, float, float]]], title: str) -> go.Figure:

@@ -14,6 +14,7 @@ FONTS = (
     "'Hiragino Sans GB', 'Microsoft YaHei', 'WenQuanYi Micro Hei', 'WenQuanYi Zen Hei', sans-serif"
 )
 HOVER_COLUMNS = 60
+MAX_NAMED_LAYERS = 5
 FIRST_HAN = "\u4e00"
 
 
@@ -29,6 +30,11 @@ def format_cosine(value: float) -> str:
         return "–"
     text = f"{abs(value):.2f}".removeprefix("0")
     return f"−{text}" if value < 0 and text != ".00" else text
+
+
+def layer_ticks(names: Sequence[str]) -> list[str]:
+    """What stands below the layers of a chart: their names, or numbers where so many names would not find room."""
+    return list(names) if len(names) <= MAX_NAMED_LAYERS else [str(layer) for layer in range(len(names))]
 
 
 def wrapped(text: str) -> str:

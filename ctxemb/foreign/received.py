@@ -91,8 +91,9 @@ def _take(files: Mapping[str, Path], folder: Path) -> None:
         _check_folder(folder)
     else:
         shown, needed = ", ".join(map(quoted, [*files][:MAX_NAMES_SHOWN])) or "nothing", ", ".join(NEEDED)
+        make = "makes" if len(files) < 2 else "make"
         raise ReceivedError(
-            f"{shown} makes no checkpoint; give a .zip of its folder, or {needed}, or a .pt file with its words"
+            f"{shown} {make} no checkpoint; give a .zip of its folder, or {needed}, or a .pt file with its words"
         )
 
 

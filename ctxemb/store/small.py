@@ -18,6 +18,7 @@ EXAMPLES = "examples"
 # the first that is here; none of them has to be
 TEXTS: dict[Language, tuple[str, ...]] = {"en": ("wiki-sample",), "zh": ("zhwiki", "people-daily-1998", "tatoeba-zh")}
 MAX_TOKENS = 400_000
+MAX_TOKENS_SPELLED = 40_000  # encoders that read spellings are ten times as slow
 SELECTION = SelectionConfig(max_per_word=50)
 VERSION = "1"  # raise it when a small store is made otherwise
 
@@ -29,10 +30,11 @@ def small_store_folder(encoder: Encoder) -> Path:
     return cache_folder() / "stores" / f"{about.checkpoint}-{key[:12]}"
 
 
-def small_store_corpus(language: Language) -> Corpus | None:
+def small_store_corpus(encoder: Encoder) -> Corpus | None:
     """The text that goes in beside the examples; None if this machine has none."""
-    name = _text_name(language)
-    return None if name is None else open_corpus(name, max_tokens=MAX_TOKENS)
+    name = _text_name(encoder.config.text.language)
+    max_tokens = MAX_TOKENS_SPELLED if encoder.reads_spelling else MAX_TOKENS
+    return None if name is None else open_corpus(name, max_tokens=max_tokens)
 
 
 def open_small_store(encoder: Encoder) -> VectorStore | None:
@@ -63,7 +65,7 @@ def build_small_store(checkpoint: str, on_progress: OnProgress = no_progress) ->
     columns = (examples.word, examples.sentence, examples.sense)
     uses = [(word, Sentence(text, sense)) for word, text, sense in zip(*columns, strict=True)]
     index_labelled(encoder, uses, EXAMPLES, folder)
-    if corpus := small_store_corpus(language):
+    if corpus := small_store_corpus(encoder):
         index_corpus(encoder, corpus, folder, cache_folder(), SELECTION, on_progress=on_progress)
     return str(folder)
 

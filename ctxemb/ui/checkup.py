@@ -216,7 +216,7 @@ def _take(files: Any) -> Checked:
 
 
 def _label(result: CheckResult) -> str:
-    number = f"  {plain(result.finding.shown)}" if result.finding.shown else ""
+    number = f" · {plain(result.finding.shown)}" if result.finding.shown else ""
     limit = f" :gray[({plain(result.finding.limit)})]" if result.finding.limit and number else ""
     return f"{BADGES[result.verdict]} **{result.name}**{number}{limit}"
 

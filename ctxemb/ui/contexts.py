@@ -61,7 +61,11 @@ class Source:
 
 
 def choose_contexts(model: Model) -> Source | None:
-    """Words, and where their uses are taken from; None as long as no file is chosen."""
+    """Words, and where their uses are taken from; None as long as no file is chosen.
+
+    Raises:
+        ValueError: if no chosen word has a use there.
+    """
     with st.container(horizontal=True):
         kind = st.segmented_control(
             "Contexts from",
@@ -78,9 +82,12 @@ def choose_contexts(model: Model) -> Source | None:
             limit = st.number_input(
                 "Of each at most", 3, MAX_CONTEXTS, 100, key="per_word", bind="query-params", width=140
             )
-    if kind == EXAMPLES:
-        return _take_examples(words, model)
-    return _take_from_store(words, int(limit), model) if kind == CORPUS else _choose_file(model)
+    if kind == FILE:
+        return _choose_file(model)
+    source = _take_examples(words, model) if kind == EXAMPLES else _take_from_store(words, int(limit), model)
+    if source and source.table.empty and source.notes:
+        raise ValueError("; ".join(source.notes))
+    return source
 
 
 def load_contexts(source: Source, model: Model, reading: Reading, centring: Centring) -> Contexts | None:

@@ -27,11 +27,9 @@ BASELINES = {
     "static vector": "*Static vector*: layer 0, the same in every sentence.",
     "random words": "*Random words*: pairs of different words, the level from which to read a cosine.",
 }
-USES_CAPTION: dict[Language, str] = {
-    "en": "Dashed: not in the vocabulary, read as unknown. Outlined: the word once more; choose it under *Edit*.",
-    "zh": "On grey: the words into which rjieba cuts the sentence; punctuation and numbers are none. Dashed: not in "
-    "the vocabulary, read as unknown. Outlined: the word once more; choose it under *Edit*.",
-}
+CUT = "On grey: the words into which rjieba cuts the sentence; punctuation and numbers are none."
+DASHED = "Dashed: not in the vocabulary, read as unknown."
+OUTLINED = "Outlined: the word once more; choose it under *Edit*."
 
 
 def is_dark() -> bool:
@@ -138,7 +136,12 @@ def show_uses(comparison: Comparison, labels: Sequence[str], language: Language)
     thin = THIN_CONTEXT[language]
     notes = [f"thin context: under {thin} words" if len(use.encoding.tokens) < thin else "" for use in uses]
     st.html(uses_html(labels, chips, senses, notes))
-    st.caption(USES_CAPTION[language])
+    marks = {
+        CUT: language == "zh",
+        DASHED: any(use.encoding.oov.any() for use in uses),
+        OUTLINED: any(len(use.encoding.positions(comparison.word)) > 1 for use in uses),
+    }
+    st.caption(" ".join(mark for mark, is_seen in marks.items() if is_seen))
 
 
 def format_number(value: float, pattern: str = ".2f") -> str:

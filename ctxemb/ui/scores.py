@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from ctxemb.evaluation.public.catalogue import PUBLIC_TESTS
 from ctxemb.evaluation.public.score import WHOLE, PublicScore, reading_name
 from ctxemb.evaluation.table import ArticleTable
 from ctxemb.figures.scores import ScoreLine, interval_chart, trade_off_chart
@@ -73,15 +74,16 @@ def show_public_tests(recorded: Mapping[str, Recorded]) -> None:
     """One public test set: every checkpoint that was scored on it, with intervals and baselines."""
     tests = public_scores({name: checkpoint.scores for name, checkpoint in recorded.items()})
     if not tests:
-        st.info("Nothing is recorded yet; `python -m ctxemb evaluate CHECKPOINT --test all --save` does so.")
+        st.info("Nothing is recorded yet; `python -m ctxemb evaluate CHECKPOINT --test all --save` records it.")
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        title = st.selectbox("Test set", sorted(tests), key="test", bind="query-params", width=360)
+        title = st.selectbox("Test set", list(tests), key="test", bind="query-params", width=360)
         found = tests[title]
         rows = public_rows(found)
         measures = list(dict.fromkeys(row.row.measure for row in rows))
         measure = st.selectbox("Measure", measures, key="measure", width=360)
         every_layer = st.toggle("Every layer and read-out", key="every_layer")
+    st.markdown(_about(found))
     shown = [row for row in rows if row.row.measure == measure and (every_layer or row.kind != "layer")]
     title, drawn = measure, [row for row in shown if not np.isnan(row.row.value)]
     if measure.startswith("perplexity"):
@@ -95,10 +97,14 @@ def show_public_tests(recorded: Mapping[str, Recorded]) -> None:
         height="content",
         placeholder="–",
         column_config={
-            "value": st.column_config.NumberColumn(format="%.3f"),
+            "value": st.column_config.NumberColumn(format="%.1f" if measure.startswith("perplexity") else "%.3f"),
             "95 % interval": st.column_config.TextColumn(help=INTERVAL_HELP),
-            "of": st.column_config.NumberColumn(help="What the number is of: pairs, uses, questions, sentences"),
-            "skipped": st.column_config.NumberColumn(help="Items with a word that the encoder does not know"),
+            "of": st.column_config.NumberColumn(
+                format="localized", help="What the number is of: pairs, uses, questions, sentences"
+            ),
+            "skipped": st.column_config.NumberColumn(
+                format="localized", help="Items with a word that the encoder does not know"
+            ),
         },
     )
     notes = dict.fromkeys(note for score in found.values() for note in score.notes)
@@ -188,6 +194,12 @@ def _cells(shown: PublicRow) -> dict[str, object]:
     }
 
 
+def _about(found: Mapping[str, PublicScore]) -> str:
+    """What the test set asks; nothing of one that this version does not know."""
+    test = PUBLIC_TESTS.get(next(iter(found.values())).name)
+    return test.about if test else ""
+
+
 def _test_command(checkpoint: Recorded, score: PublicScore) -> str:
     config = checkpoint.scores.config
     split = "" if score.split == WHOLE else f" --split {score.split.partition(' ')[0]}"
@@ -209,7 +221,7 @@ def _show_scores(scores: Scores, path: Path) -> None:
         st.info(f"A Hugging Face encoder is opened read-only, so nothing is recorded; {printed} prints its numbers.")
         return
     if not scores.readings:
-        st.info(f"Nothing is recorded of it; {command} does so.")
+        st.info(f"Nothing is recorded of it yet; {command} measures and records it.")
         return
     table = readings_table(scores)
     numbers = {column: st.column_config.NumberColumn(format="%.3f") for column in table.columns[1:]}
@@ -217,6 +229,7 @@ def _show_scores(scores: Scores, path: Path) -> None:
     marked = _with_best_marked(table, scores.best)
     st.dataframe(marked, hide_index=True, column_config=numbers | names, placeholder="–")
     words = f"{LANGUAGE_NAMES[scores.config.text.language]}, {scores.config.family}. "
+    words += f"★ is the reading that does best on {next(iter(scores.floors), 'the examples')}. "
     if scores.perplexity:
         forward, backward = scores.perplexity
         words += f"Perplexity on WikiText-2, validation part: {forward:.1f} forward, {backward:.1f} backward. "

@@ -52,6 +52,15 @@ def test_compare_shows_it_like_any_encoder(open_beside: OpenApp):
 
 
 @needs_transformers
+def test_only_an_encoder_with_a_vocabulary_has_words_read_as_unknown(open_beside: OpenApp):
+    own = "The zyzzyva sat on the bank ."
+    for name, is_said in (("bert", False), ("en-contrastive", True)):
+        app = open_beside(checkpoint=name, word="bank", own=own)
+        assert not app.exception
+        assert ("Dashed: not in the vocabulary" in text(app)) == is_said
+
+
+@needs_transformers
 def test_it_says_what_it_is(open_beside: OpenApp):
     app = open_beside(checkpoint="bert")
     assert "A Hugging Face encoder, read only: English, words of any spelling, 8 numbers a vector, 2 layers." in text(

@@ -123,6 +123,9 @@ def test_a_word_without_examples_is_said_so(open_map: OpenApp) -> None:
     settle(app)
     assert "“zebra” has no example sentences" in words(app)
     assert set(table(app).word) == {"bank"}
+    app.multiselect(key="words_en").set_value(["zebra"]).run()
+    (error,) = app.error
+    assert "“zebra” has no example sentences" in error.value
     app.multiselect(key="words_en").set_value([]).run()
     assert "Nothing to draw yet" in words(app)
     assert not app.exception

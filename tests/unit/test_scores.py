@@ -132,6 +132,27 @@ def test_a_damaged_file_is_named(tmp_path: Path, metrics: str) -> None:
         read_scores(record(tmp_path / "a", metrics))
 
 
+@pytest.mark.parametrize(
+    ("part", "name", "value"),
+    [
+        ("score", "rows", []),
+        ("score", "name", 5),
+        ("score", "split", None),
+        ("score", "notes", [1]),
+        ("row", "value", "0.6"),
+        ("row", "high", [0.7]),
+        ("row", "num_items", "many"),
+        ("row", "baselines", {"chance": "half"}),
+    ],
+)
+def test_a_public_score_of_wrong_values_is_named(tmp_path: Path, part: str, name: str, value: object) -> None:
+    score = PublicScore("wic", "dev", "here", [ScoreRow("here", "accuracy", 0.6, 0.5, 0.7, 10)]).as_json()
+    assert read_scores(record(tmp_path / "a", {"tests": [score]})).public
+    (score if part == "score" else score["rows"][0])[name] = value
+    with pytest.raises(ScoresError, match=r"metrics.json cannot be read .* ctxemb evaluate --save"):
+        read_scores(record(tmp_path / "a", {"tests": [score]}))
+
+
 def test_the_articles_table_says_what_is_met_and_what_is_missing(tmp_path: Path) -> None:
     rows = (
         Row("a", "synonyms", control=(0.4, 0.5), contrastive=(0.6, 0.7), aim=Aim(min_gain=0.1), coverage=0.9),

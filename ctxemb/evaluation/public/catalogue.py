@@ -18,6 +18,9 @@ from ctxemb.text import Language
 
 ALL = "all"
 SAME_SPLIT = {"valid": "dev", "validation": "dev", "training": "train"}
+SIMILAR = "How similar are two words, without a context? Ranks of cosines against people's ratings."
+RELATED = "How related are two words, without a context? Ranks of cosines against people's ratings."
+ANALOGIES = "a is to b as c is to what? The word nearest to b - a + c has to be the right one."
 LANGUAGES: dict[Language, str] = {"en": "English", "zh": "Chinese"}
 
 
@@ -31,6 +34,7 @@ class PublicTest:
 
     Attributes:
         name: what `--test` takes.
+        about: what it asks, for people.
         languages: of the checkpoints that it is for.
         folders: names of its folder in the data folder; where several are known, the first is ours.
         home: where a person can get it.
@@ -40,6 +44,7 @@ class PublicTest:
     """
 
     name: str
+    about: str
     languages: tuple[Language, ...]
     folders: tuple[str, ...]
     home: str
@@ -123,28 +128,30 @@ def _whole(*files: str) -> Callable[[Path, Language], tuple[str, ...]]:
     return lambda folder, _: (WHOLE,) if any(has_file(folder, file) for file in files) else ()
 
 
-def _rated(name: str, key: str, language: Language) -> PublicTest:
+def _rated(name: str, key: str, language: Language, about: str) -> PublicTest:
     rated = words.SIMILARITY_SETS[key]
     names = [file.name for file in rated.files]
 
     def score(subject: Subject, folder: Path, split: str) -> PublicScore:
         return score_rated_pairs(subject, name, key, folder, split)
 
-    return PublicTest(name, (language,), (rated.folder,), rated.home, " or ".join(names), _whole(*names), score)
+    return PublicTest(name, about, (language,), (rated.folder,), rated.home, " or ".join(names), _whole(*names), score)
 
 
-def _analogies(name: str, language: Language) -> PublicTest:
+def _analogies(name: str, language: Language, about: str) -> PublicTest:
     folder, file, home = analogies.ANALOGY_SETS[name]
 
     def score(subject: Subject, folder: Path, split: str) -> PublicScore:
         return score_analogies(subject, name, folder, split)
 
-    return PublicTest(name, (language,), (folder,), home, file, _whole(file), score)
+    return PublicTest(name, about, (language,), (folder,), home, file, _whole(file), score)
 
 
 def _tests() -> Iterator[PublicTest]:
     yield PublicTest(
         name="wic",
+        about="Pairs of sentences with one word: is it used in the same meaning? The cosine of the two "
+        "uses has to decide, by a threshold.",
         languages=("en",),
         folders=("wic", "WiC_dataset"),
         home=wic.WIC_HOME,
@@ -154,6 +161,7 @@ def _tests() -> Iterator[PublicTest]:
     )
     yield PublicTest(
         name="mcl-wic",
+        about="Like WiC, with longer sentences: is a word used in the same meaning in both?",
         languages=("en", "zh"),
         folders=("mcl-wic", "MCL-WiC"),
         home=wic.MCL_WIC_HOME,
@@ -163,6 +171,8 @@ def _tests() -> Iterator[PublicTest]:
     )
     yield PublicTest(
         name="coarsewsd-20",
+        about="Twenty English nouns with clearly different senses: does the nearest labelled use, or "
+        "the nearest sense's mean, have the right one?",
         languages=("en",),
         folders=("coarsewsd-20", "CoarseWSD-20"),
         home=COARSEWSD_HOME,
@@ -170,19 +180,39 @@ def _tests() -> Iterator[PublicTest]:
         splits=lambda folder, _: coarsewsd_splits(folder),
         score=score_coarsewsd,
     )
-    yield PublicTest("scws", ("en",), ("scws", "SCWS"), scws.HOME, scws.FILE, _whole(scws.FILE), score_scws)
-    yield PublicTest("zh-wsd", ("zh",), ("zh-wsd",), zh_wsd.HOME, zh_wsd.FILE, _whole(zh_wsd.FILE), score_zh_wsd)
-    yield _rated("simlex-999", "simlex999", "en")
-    yield _rated("wordsim-353", "wordsim353", "en")
-    yield _rated("wordsim-240", "wordsim240", "zh")
-    yield _rated("wordsim-297", "wordsim297", "zh")
-    yield _rated("COS960", "cos960", "zh")
+    yield PublicTest(
+        "scws",
+        "How alike are two words, each in a sentence of its own? Ranks of cosines against people's ratings.",
+        ("en",),
+        ("scws", "SCWS"),
+        scws.HOME,
+        scws.FILE,
+        _whole(scws.FILE),
+        score_scws,
+    )
+    yield PublicTest(
+        "zh-wsd",
+        "Chinese words with several senses: does the nearest other use have the same one?",
+        ("zh",),
+        ("zh-wsd",),
+        zh_wsd.HOME,
+        zh_wsd.FILE,
+        _whole(zh_wsd.FILE),
+        score_zh_wsd,
+    )
+    yield _rated("simlex-999", "simlex999", "en", SIMILAR)
+    yield _rated("wordsim-353", "wordsim353", "en", RELATED)
+    yield _rated("wordsim-240", "wordsim240", "zh", RELATED)
+    yield _rated("wordsim-297", "wordsim297", "zh", RELATED)
+    yield _rated("COS960", "cos960", "zh", SIMILAR)
     for name in ("google", "bats"):
-        yield _analogies(name, "en")
+        yield _analogies(name, "en", ANALOGIES)
     for name in ("ca8-semantic", "ca8-morphological", "ca-translated"):
-        yield _analogies(name, "zh")
+        yield _analogies(name, "zh", ANALOGIES)
     yield PublicTest(
         name="wikitext-2",
+        about="Wikipedia articles: how well are words predicted from those before them and from those "
+        "after them? Lower is better.",
         languages=("en",),
         folders=("wikitext-2",),
         home=wikitext.URL,

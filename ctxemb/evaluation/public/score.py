@@ -80,10 +80,20 @@ class PublicScore:
         """The inverse of `as_json`.
 
         Raises:
-            KeyError, TypeError: if the record is none.
+            KeyError, TypeError, AttributeError: if the record is none.
         """
         rows = [ScoreRow(**{name: _read(value) for name, value in row.items()}) for row in record["rows"]]
-        return cls(**{**record, "rows": rows, "details": _read(record["details"])})
+        score = cls(**{**record, "rows": rows, "details": _read(record["details"])})
+        texts = [score.name, score.split, score.reading, *score.notes]
+        numbers: list[object] = []
+        for row in rows:
+            texts += [row.reading, row.measure, *row.baselines]
+            numbers += [row.value, row.low, row.high, row.num_items, row.num_skipped, *row.baselines.values()]
+        if not rows or not all(isinstance(text, str) for text in texts):
+            raise TypeError("a score has rows, and its names and notes are texts")
+        if not all(isinstance(number, int | float) for number in numbers):
+            raise TypeError("the values of a score are numbers")
+        return score
 
 
 def reading_name(reading: Reading, num_layers: int) -> str:

@@ -35,7 +35,7 @@ from ctxemb.examples import example_words, load_examples
 from ctxemb.models.bilm import BiLM, BiLMConfig
 from ctxemb.models.reading import Reading
 from ctxemb.models.static import Static
-from ctxemb.text import TextConfig, WordTokenizer
+from ctxemb.text import BOS, EOS, TextConfig, WordTokenizer
 from tests.unit.checkup.conftest import SHIPPED
 
 
@@ -141,6 +141,19 @@ def test_what_a_new_model_has_as_zero_is_no_fault(untrained: Encoder) -> None:
     assert check_values(Subject(Path(), untrained)).verdict == "pass"
 
 
+def test_an_lstm_without_biases_is_no_fault_and_one_without_weights_is(untrained: Encoder) -> None:
+    def without(part: str) -> str:
+        subject = with_model(untrained, BiLM)
+        with torch.no_grad():
+            for name, parameter in subject.encoder.model.named_parameters():
+                if ".layers." in name and part in name:
+                    parameter.zero_()
+        return check_values(subject).verdict
+
+    assert without("bias_") == "pass"
+    assert without("weight_hh") == "fail"
+
+
 def test_rows_are_counted_by_hand(untrained: Encoder) -> None:
     vectors_VD = np.random.default_rng(0).normal(size=(1_004, 3)).astype(np.float32)
     vectors_VD[:4] = 0  # special ids are no words
@@ -190,6 +203,26 @@ def test_an_untrained_model_has_the_loss_of_a_guess(untrained: Encoder) -> None:
     assert finding.number == pytest.approx(math.log(len(untrained.tokenizer)), abs=0.05)
     assert isinstance(finding.picture, Losses)
     assert list(finding.picture.own) == ["forward", "backward"]
+
+
+def test_special_tokens_that_an_import_made_up_do_not_count_as_badly_predicted(untrained: Encoder) -> None:
+    subject = with_model(untrained, BiLM)
+    model, ids = subject.encoder.model, list(untrained.tokenizer.encode_ids(subject.sentences))
+    assert isinstance(model, BiLM)
+    with torch.no_grad():
+        for lm in (model.forward_lm, model.backward_lm):
+            lm.softmax.bias[[BOS, EOS]] = -100.0
+    record = {"import": {"special": {"<pad>": "[PAD]", "<bos>": None, "<eos>": None, "<unk>": "[UNK]"}}}
+    with_record = check_trained(with_metrics(subject.encoder, record))
+    with torch.inference_mode():
+        log_p = [model.predictions(make_batch([sentence]))[:, 0] for sentence in ids]
+    words = [log_p_2TV[:, range(len(s)), s] for log_p_2TV, s in zip(log_p, ids, strict=True)]
+    losses_2 = -torch.cat(words, dim=1).mean(dim=1)
+    assert isinstance(with_record.picture, Losses)
+    assert list(with_record.picture.own.values()) == pytest.approx(losses_2.tolist(), abs=1e-4)
+    without_record = check_trained(subject).number
+    assert without_record is not None
+    assert without_record > max(losses_2) + 3  # the boundaries count then
 
 
 def test_info_nce_by_hand(untrained: Encoder) -> None:

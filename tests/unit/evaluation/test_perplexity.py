@@ -1,3 +1,4 @@
+import dataclasses
 import math
 
 import numpy as np
@@ -6,7 +7,7 @@ import torch
 
 from ctxemb.batching import make_batch
 from ctxemb.corpora import CorpusError
-from ctxemb.evaluation.perplexity import corpus_perplexity, examples_perplexity
+from ctxemb.evaluation.perplexity import PerplexityError, corpus_perplexity, examples_perplexity, language_model
 from ctxemb.examples import load_examples
 
 LINES = [
@@ -70,3 +71,17 @@ def test_the_model_stays_in_evaluation_mode(encoder, write_corpus, tmp_path):
 def test_a_missing_corpus_is_named(encoder, tmp_path):
     with pytest.raises(CorpusError, match="no file nowhere"):
         corpus_perplexity(encoder, "nowhere", cache=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("missing", "said"), [(("<pad>",), None), (("<pad>", "<bos>", "<eos>"), "without <bos>, <eos> and never predicts")]
+)
+def test_an_import_that_cannot_predict_the_end_of_a_sentence_has_no_perplexity(encoder, missing, said):
+    special = {token: None if token in missing else token.upper() for token in ("<pad>", "<bos>", "<eos>", "<unk>")}
+    checkpoint = dataclasses.replace(encoder.checkpoint, metrics={"import": {"special": special}})
+    imported = dataclasses.replace(encoder, checkpoint=checkpoint)
+    if said is None:
+        assert language_model(imported) is encoder.model
+    else:
+        with pytest.raises(PerplexityError, match=said):
+            examples_perplexity(imported)

@@ -59,7 +59,7 @@ def test_wic_is_read_in_the_authors_layout(tmp_path):
         (DATA + "bank\tN\t1-9\ta bank\ta bank\n", "F\nT\nT\n", r"dev\.data\.txt, line 3: not a word, its POS"),
         (DATA + "bank\tN\t1\ta bank\ta bank\n", "F\nT\nT\n", r"dev\.data\.txt, line 3"),
         (DATA + "bank\tN\n", "F\nT\nT\n", r"dev\.data\.txt, line 3"),
-        (DATA, "F\n", r"dev\.gold\.txt: not T or F for each of 2 pairs"),
+        (DATA, "F\n", r"dev\.gold\.txt: not T or F for each of 2 pairs, but 1 answers"),
         (DATA, "F\nX\n", r"dev\.gold\.txt: not T or F"),
         ("", "", r"dev\.gold\.txt: not T or F for each of 0 pairs"),
     ],

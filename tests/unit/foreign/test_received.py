@@ -150,7 +150,7 @@ def test_the_name_of_the_statistics_is_that_of_calibration():
         (["a.pt"], "a .pt file needs the words of its embedding beside it"),
         (["a.pt", "b.pth", "w.txt"], "give these two files"),
         (["a.pt", "w.txt", "config.json"], "give these two files"),
-        (["config.json", "tokenizer.json"], "makes no checkpoint"),
+        (["config.json", "tokenizer.json"], "make no checkpoint"),
         (["model.safetensors", "config.json"], "there is no tokenizer.json; give all of"),
         (["model.safetensors", "tokenizer.json"], "there is no config.json; give all of"),
         (["model.safetensors", "other.safetensors"], "would be model.safetensors a second time"),
