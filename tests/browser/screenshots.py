@@ -22,6 +22,8 @@ MAP = "map?place=They+moored+the+little+boat+at+the+bank+and+walked+down+to+the+
 SIZE = {"width": 1400, "height": 1320}
 TRAIN_SIZE = {"width": 1400, "height": 2100}
 CHECKUP_SIZE = {"width": 1400, "height": 1900}
+# streamlit draws grey bars where the code of an element is still on its way
+NOTHING_IS_LOADING = "document.querySelectorAll('[data-testid=stSkeleton]').length === 0"
 
 
 def take(
@@ -37,6 +39,7 @@ def take(
     page = context.new_page()
     page.goto(address)
     wait(page)
+    page.wait_for_function(NOTHING_IS_LOADING)
     page.evaluate("document.fonts.ready")
     page.screenshot(path=ROOT / "docs" / f"{name}-{color_scheme}.png", animations="disabled")
     context.close()
