@@ -9,6 +9,7 @@ import dataclasses
 import itertools
 import math
 import shutil
+import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -33,6 +34,8 @@ from ctxemb.training import ContrastiveTrainingConfig, TrainingConfig
 from ctxemb.word2vec import Word2VecConfig
 
 torch.set_num_threads(1)
+# a shell that runs in the background ignores Ctrl-C, and what it starts inherits that
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ALONE = World(0, 1, torch.device("cpu"))
 
