@@ -27,18 +27,13 @@ def check_determinism(subject: Subject) -> Finding:
     sentences = subject.sentences[:NUM_READ]
     first, second = subject.encoder.encode(sentences), subject.encoder.encode(sentences)
     change = largest_difference(_layers(first), _layers(second))
-    limit = f"at most {MAX_CHANGE:.0e}"
-    if change > MAX_CHANGE or np.isnan(change):
-        return Finding(
-            "fail",
-            f"The same {len(sentences)} sentences read twice have different vectors.",
-            change,
-            tiny(change),
-            limit,
-            "Something random is left in the model, such as dropout: it has to be off when sentences are read.",
-        )
-    found = f"{len(sentences)} sentences read twice have the same vectors."
-    return Finding("pass", found, change, tiny(change), limit)
+    return _at_most(
+        change,
+        MAX_CHANGE,
+        f"{len(sentences)} sentences read twice have the same vectors.",
+        f"The same {len(sentences)} sentences read twice have different vectors.",
+        "Something random is left in the model, such as dropout: it has to be off when sentences are read.",
+    )
 
 
 def check_batches(subject: Subject) -> Finding:
@@ -48,20 +43,13 @@ def check_batches(subject: Subject) -> Finding:
     together = _layers(encode(sentences))
     turned = _layers(encode(sentences[::-1]))[::-1]
     change = max(largest_difference(alone, together), largest_difference(alone, turned))
-    limit = f"at most {MAX_BATCH_CHANGE:.0e}"
-    if change > MAX_BATCH_CHANGE or np.isnan(change):
-        return Finding(
-            "fail",
-            f"{len(sentences)} sentences of different lengths have other vectors together than alone.",
-            change,
-            tiny(change),
-            limit,
-            "Padding or neighbours leak into a sentence: reverse and pool within each sentence's own length.",
-        )
-    found = (
-        f"{len(sentences)} sentences of different lengths have the same vectors alone, together and in turned order."
+    return _at_most(
+        change,
+        MAX_BATCH_CHANGE,
+        f"{len(sentences)} sentences of different lengths have the same vectors alone, together and in turned order.",
+        f"{len(sentences)} sentences of different lengths have other vectors together than alone.",
+        "Padding or neighbours leak into a sentence: reverse and pool within each sentence's own length.",
     )
-    return Finding("pass", found, change, tiny(change), limit)
 
 
 def check_boundaries(subject: Subject) -> Finding:
@@ -160,3 +148,11 @@ def _cosines(first_LD: np.ndarray, second_LD: np.ndarray) -> np.ndarray:
 
 def _layers(encodings: Sequence[Encoding]) -> list[np.ndarray]:
     return [encoding.layers for encoding in encodings]
+
+
+def _at_most(change: float, most: float, passed: str, failed: str, advice: str) -> Finding:
+    """The finding about vectors that have to stay as they are; a change that is no number is one."""
+    limit = f"at most {most:.0e}"
+    if change > most or np.isnan(change):
+        return Finding("fail", failed, change, tiny(change), limit, advice)
+    return Finding("pass", passed, change, tiny(change), limit)

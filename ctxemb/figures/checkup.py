@@ -9,7 +9,7 @@ from html import escape
 import numpy as np
 import plotly.graph_objects as go
 
-from ctxemb.figures.style import FONTS, NEUTRAL_COLOR, SENSE_COLORS, layer_ticks
+from ctxemb.figures.style import NEUTRAL_COLOR, SENSE_COLORS, lay_out, layer_ticks
 
 HEIGHT, BAR_HEIGHT = 260, 46
 FILLS = {NEUTRAL_COLOR: "rgba(139, 144, 160, 0.22)"} | {
@@ -48,7 +48,7 @@ def kinds_chart(
     low, high = (middles[used[0]], middles[used[-1]]) if len(used) else (-1, 1)
     figure.update_xaxes(title="cosine", range=[max(low - width, -1), min(high + width, 1)], showgrid=False)
     figure.update_yaxes(title="share of pairs", tickformat=".0%", rangemode="tozero")
-    return _layout(figure, HEIGHT)
+    return lay_out(figure, HEIGHT, showlegend=True)
 
 
 def layers_chart(
@@ -80,7 +80,7 @@ def layers_chart(
     ticks = [*layer_ticks(names), *map(str, range(len(names), len(beside)))]
     figure.update_xaxes(tickmode="array", tickvals=list(range(len(ticks))), ticktext=ticks, showgrid=False)
     figure.update_yaxes(title="mean cosine", tickformat=".2f", rangemode="tozero", nticks=5)
-    return _layout(figure, HEIGHT)
+    return lay_out(figure, HEIGHT, showlegend=True)
 
 
 def losses_chart(own: Mapping[str, float], levels: Mapping[str, float]) -> go.Figure:
@@ -100,16 +100,4 @@ def losses_chart(own: Mapping[str, float], levels: Mapping[str, float]) -> go.Fi
     )
     figure.update_xaxes(title="nats", rangemode="tozero", showgrid=False, range=[0, 1.12 * max(nats.values())])
     figure.update_yaxes(autorange="reversed", automargin=True)
-    return _layout(figure, BAR_HEIGHT * len(nats) + 70, has_legend=False)
-
-
-def _layout(figure: go.Figure, height: int, has_legend: bool = True) -> go.Figure:
-    figure.update_layout(
-        height=height,
-        margin={"l": 10, "r": 10, "t": 10, "b": 10},
-        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
-        showlegend=has_legend,
-        dragmode=False,
-        font={"family": FONTS},
-    )
-    return figure
+    return lay_out(figure, BAR_HEIGHT * len(nats) + 70, showlegend=False)

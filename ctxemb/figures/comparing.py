@@ -11,7 +11,16 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from ctxemb.figures.style import FONTS, NEUTRAL_COLOR, SENSE_COLORS, format_cosine, layer_ticks, sense_colors, wrapped
+from ctxemb.figures.style import (
+    FONTS,
+    NEUTRAL_COLOR,
+    SENSE_COLORS,
+    format_cosine,
+    lay_out,
+    layer_ticks,
+    sense_colors,
+    wrapped,
+)
 
 MAX_ROWS_WITH_VALUES, MAX_ROWS_WITH_LABELS = 20, 40
 MIN_SPAN = 0.2  # over a smaller range, a scale would paint noise in full colour
@@ -128,14 +137,7 @@ def layer_chart(
         tickmode="array", tickvals=list(ticks), ticktext=list(ticks.values()), showgrid=False, zeroline=False
     )
     figure.update_yaxes(tickformat=".2f", zeroline=False, nticks=6)
-    figure.update_layout(
-        height=300,
-        margin={"l": 10, "r": 10, "t": 10, "b": 10},
-        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
-        dragmode=False,
-        font={"family": FONTS},
-    )
-    return figure
+    return lay_out(figure, 300)
 
 
 def _pair_hover(labels: Sequence[str], texts: Sequence[str], cosines_NN: np.ndarray, i: int, j: int) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from ctxemb.analysis.isotropy import SelfSimilarity, Spectrum
-from ctxemb.figures.style import FONTS, NEUTRAL_COLOR, SENSE_COLORS, layer_ticks
+from ctxemb.figures.style import NEUTRAL_COLOR, SENSE_COLORS, lay_out, layer_ticks
 
 HEIGHT = 300
 MAX_SVG_POINTS = 1_000
@@ -85,7 +85,7 @@ def cosine_chart(shares: Mapping[str, np.ndarray], bins: np.ndarray) -> go.Figur
         title="cosine of random words", range=[min(low - width, -0.2), max(high + width, 0.2)], showgrid=False
     )
     figure.update_yaxes(title="share of pairs", tickformat=".0%", rangemode="tozero")
-    return _layout(figure, has_legend=False)
+    return lay_out(figure, HEIGHT, showlegend=False)
 
 
 def similarity_chart(names: Sequence[str], layers: Sequence[SelfSimilarity], layer: int | None = None) -> go.Figure:
@@ -117,7 +117,7 @@ def similarity_chart(names: Sequence[str], layers: Sequence[SelfSimilarity], lay
         figure.add_vrect(x0=layer - 0.15, x1=layer + 0.15, fillcolor=NEUTRAL_COLOR, opacity=0.15, line_width=0)
     figure.update_xaxes(tickmode="array", tickvals=list(range(len(names))), ticktext=layer_ticks(names), showgrid=False)
     figure.update_yaxes(title="mean cosine", tickformat=".2f", rangemode="tozero", nticks=6)
-    return _layout(figure)
+    return lay_out(figure, HEIGHT, showlegend=True)
 
 
 def norm_chart(words: Sequence[str], counts_W: np.ndarray, norms_W: np.ndarray) -> go.Figure:
@@ -137,7 +137,7 @@ def norm_chart(words: Sequence[str], counts_W: np.ndarray, norms_W: np.ndarray) 
         title="times in the text", type="log", showgrid=False, tickvals=_round_numbers(int(counts_W.max()))
     )
     figure.update_yaxes(title="mean length", rangemode="tozero")
-    return _layout(figure, has_legend=False)
+    return lay_out(figure, HEIGHT, showlegend=False)
 
 
 def sweep_chart(aucs: Sequence[float], recalls: Sequence[float], chosen: int) -> go.Figure:
@@ -156,7 +156,7 @@ def sweep_chart(aucs: Sequence[float], recalls: Sequence[float], chosen: int) ->
     figure.add_vrect(x0=chosen - 0.4, x1=chosen + 0.4, fillcolor=NEUTRAL_COLOR, opacity=0.15, line_width=0)
     figure.update_xaxes(title="main directions removed", showgrid=False, zeroline=False)
     figure.update_yaxes(tickformat=".2f", nticks=6, zeroline=False)
-    return _layout(figure)
+    return lay_out(figure, HEIGHT, showlegend=True)
 
 
 def _curve(row: int) -> dict[str, Any]:
@@ -175,7 +175,7 @@ def _add_ball(figure: go.Figure, x: np.ndarray, y: np.ndarray) -> None:
 def _over_directions(figure: go.Figure, spectra: Mapping[str, Spectrum]) -> go.Figure:
     most = max(spectrum.num_dimensions for spectrum in spectra.values())
     figure.update_xaxes(title="main directions", type="log", showgrid=False, tickvals=_round_numbers(most))
-    return _layout(figure, has_legend=False)
+    return lay_out(figure, HEIGHT, showlegend=False)
 
 
 def _round_numbers(highest: int) -> list[int]:
@@ -183,15 +183,3 @@ def _round_numbers(highest: int) -> list[int]:
     steps = (1, 10, 100) if highest > 2_000 else (1, 2, 5, 10, 20, 50, 100, 200, 500)
     ticks = [step * 10**power for power in range(0, 9, 3) for step in steps]
     return [tick for tick in ticks if tick <= highest]
-
-
-def _layout(figure: go.Figure, has_legend: bool = True) -> go.Figure:
-    figure.update_layout(
-        height=HEIGHT,
-        margin={"l": 10, "r": 10, "t": 10, "b": 10},
-        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
-        showlegend=has_legend,
-        dragmode=False,
-        font={"family": FONTS},
-    )
-    return figure

@@ -6,7 +6,7 @@ from html import escape
 
 import plotly.graph_objects as go
 
-from ctxemb.figures.style import FONTS, NEUTRAL_COLOR, SENSE_COLORS
+from ctxemb.figures.style import NEUTRAL_COLOR, SENSE_COLORS, lay_out
 
 ROW_HEIGHT, FRAME_HEIGHT = 40, 110  # room for two lines
 # kind of a line: its title and colour
@@ -73,14 +73,7 @@ def interval_chart(lines: Sequence[ScoreLine], title: str) -> go.Figure:
     names = [_on_two_lines(line.name) for line in lines if line.kind != "floor"]
     figure.update_xaxes(title=escape(title), zeroline=False, nticks=6)
     figure.update_yaxes(categoryorder="array", categoryarray=names[::-1], automargin=True)
-    figure.update_layout(
-        height=FRAME_HEIGHT + ROW_HEIGHT * len(names),
-        margin={"l": 10, "r": 10, "t": 10, "b": 10},
-        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
-        dragmode=False,
-        font={"family": FONTS},
-    )
-    return figure
+    return lay_out(figure, FRAME_HEIGHT + ROW_HEIGHT * len(names))
 
 
 def _on_two_lines(name: str) -> str:
@@ -109,11 +102,4 @@ def trade_off_chart(lines: Mapping[str, Sequence[tuple[float, float, float]]], t
         )
     figure.update_xaxes(title="training time in seconds", rangemode="tozero", zeroline=False)
     figure.update_yaxes(title=escape(title), rangemode="tozero", zeroline=False, tickformat=".2f")
-    figure.update_layout(
-        height=320,
-        margin={"l": 10, "r": 10, "t": 10, "b": 10},
-        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
-        dragmode=False,
-        font={"family": FONTS},
-    )
-    return figure
+    return lay_out(figure, 320)

@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 from html import escape
 from textwrap import wrap
+from typing import Any
 
 import numpy as np
+import plotly.graph_objects as go
 
 SENSE_COLORS = ("#3b7dd8", "#e07b2e", "#2f9e77", "#a45fc9", "#c9476b", "#8a8f3c")
 NEUTRAL_COLOR = "#8b90a0"
@@ -16,6 +18,18 @@ FONTS = (
 HOVER_COLUMNS = 60
 MAX_NAMED_LAYERS = 5
 FIRST_HAN = "\u4e00"
+
+
+def lay_out(figure: go.Figure, height: int, **more: Any) -> go.Figure:
+    """The frame of a chart: its legend above it, nothing to drag unless `more` says otherwise."""
+    frame = {
+        "height": height,
+        "margin": {"l": 10, "r": 10, "t": 10, "b": 10},
+        "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
+        "dragmode": False,
+        "font": {"family": FONTS},
+    }
+    return figure.update_layout(frame | more)
 
 
 def sense_colors(senses: Sequence[str | None]) -> dict[str | None, str]:

@@ -12,7 +12,7 @@ from html import escape
 import numpy as np
 import plotly.graph_objects as go
 
-from ctxemb.figures.style import FONTS, NEUTRAL_COLOR, SENSE_COLORS, sense_colors, wrapped
+from ctxemb.figures.style import NEUTRAL_COLOR, SENSE_COLORS, lay_out, sense_colors, wrapped
 
 MAX_POINTS = 2_000
 SAME_COLOR, CROSS_COLOR = SENSE_COLORS[0], SENSE_COLORS[1]
@@ -190,10 +190,4 @@ def _add_level(figure: go.Figure, name: str, value: float, log: bool) -> None:
 def _laid_out(figure: go.Figure, x_title: str, y_title: str, log: bool, height: int) -> go.Figure:
     figure.update_xaxes(title=escape(x_title), zeroline=False, showgrid=False)
     figure.update_yaxes(title=escape(y_title), zeroline=False, type="log" if log else "linear", nticks=8)
-    return figure.update_layout(
-        height=height,
-        margin={"l": 10, "r": 10, "t": 10, "b": 10},
-        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
-        uirevision="training",
-        font={"family": FONTS},
-    )
+    return lay_out(figure, height, dragmode="zoom", uirevision="training")
